@@ -110,7 +110,10 @@ CpuPlan lanes_plan(const Problem& p, const Finish& finish) {
 /// Where OutputLanes are ahead: an image takes so little time that the library's reorders, calls and memory count.
 bool lanes_win(const Problem& p) noexcept {
   constexpr double small_image = 1 << 22;
-  return p.work() < small_image * static_cast<double>(p.images) && OutputLanes::suit(p);
+  if (p.work() >= small_image * static_cast<double>(p.images) || !OutputLanes::suit(p))
+    return false;
+  // They part images and rows among threads, but no row.
+  return p.images * p.down().out >= OutputLanes::slices_wanted(p);
 }
 
 CpuPlan f32_plan(const Problem& p, const Finish& finish) {

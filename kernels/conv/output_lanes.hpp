@@ -2,9 +2,9 @@
 //
 //     y[i, j + p, o…] = sum over terms t of x[offset(t) + p] · k[t][o…]      o…: neighbouring outputs
 //
-// whose sums stay in registers. Each pixel is one number for all lanes, so rows may end anywhere, and no lane is idle
-// where outputs fill vectors. A slice copies a band of rows with its padding, which then stays in its first-level
-// cache, and forms its outputs; what is made of them at once is made in the registers.
+// whose sums stay in registers. A lane is an output, and a pixel is broadcast to all lanes, so rows may end anywhere,
+// and no lane is idle where outputs fill vectors. A slice copies a band of rows with its padding, which then stays in
+// its second-level cache, and forms its outputs. Bias and relu are applied before the sums leave the registers.
 //
 // The order of each sum is decided by shapes alone, so slices change nothing. Compiled once per instruction set.
 #pragma once
@@ -27,23 +27,32 @@ class OutputLanes {
   static constexpr std::int64_t width = vectors * lanes;  ///< outputs of a panel
   static constexpr std::int64_t most_terms = 640;         ///< their weights stay in the caches
 
-  /// Whether pixels of a row are neighbours in the input, as they are or with all their channels, pixels or outputs
-  /// are neighbours in the output, and outputs fill most lanes.
+  /// Whether this serves: one group of few terms, outputs that fill most lanes, no dilated input, no padding that is
+  /// larger than the image, rows of taps close to each other, pixels of a row beside each other in the input, alone or
+  /// with all their channels, and pixels or outputs beside each other in the output.
   [[nodiscard]] static bool suit(const Problem& p) noexcept {
-    if (p.groups != 1 || p.batch_groups || p.kernel_block != 0) return false;
-    if (p.rank < 1 || p.rank > 2 || p.y_elements() == 0 || p.channels == 0) return false;
+    if (p.groups != 1 || p.kernel_block != 0) return false;
+    if (p.rank < 1 || p.rank > 2 || p.y_elements() == 0) return false;
     const Axis h = p.down(), w = p.across();
     if (h.spread != 1 || w.spread != 1 || h.in == 0 || w.in == 0) return false;
     const std::int64_t terms = p.channels * p.taps();
     if (terms == 0 || terms > most_terms) return false;
     if (p.outputs * 4 < mm::round_up(p.outputs, lanes) * 3) return false;
+    // A band has all rows between its taps.
+    constexpr std::int64_t farthest_rows = 4;
+    if (h.tap_step > farthest_rows) return false;
     // Padding beside a small image, which is copied and summed like it.
     if (h.reach() > 2 * h.in + 16 || w.reach() > 2 * w.in + 16) return false;
     if (h.out * h.stride > 2 * h.in + 16 || w.out * w.stride > 2 * w.in + 16) return false;
     return (w.x_step == 1 || has_channels_last(p)) && (writes_outputs(p) || writes_pixels(p));
   }
 
-  /// `last` is what is done with each element at once; nothing where the plan does no more than sums.
+  /// The slices that this much work is worth.
+  [[nodiscard]] static std::int64_t slices_wanted(const Problem& p) noexcept {
+    return static_cast<std::int64_t>(slice_count(static_cast<std::size_t>(p.work()), 1 << 19));
+  }
+
+  /// `last`: the bias and relu that each sum is finished with; nothing for sums alone.
   OutputLanes(const Problem& problem, const std::optional<mm::ShortFinish>& last)
       : p_{problem}, h_{p_.down()}, w_{p_.across()}, terms_{p_.channels * p_.taps()} {
     if (last && last->bias) bias_ = last->bias->input;
@@ -52,8 +61,7 @@ class OutputLanes {
     panels_ = (p_.outputs + width - 1) / width;
     pixel_ = has_channels_last(p_) ? p_.channels : 1;
     line_ = ((w_.out - 1) * w_.stride + w_.reach()) * pixel_;
-    const auto wanted =
-        static_cast<std::int64_t>(slice_count(static_cast<std::size_t>(p_.work()), 1 << 19));
+    const std::int64_t wanted = slices_wanted(p_);
     constexpr std::int64_t band_elements = 12 << 10;
     const std::int64_t line_of_channels = line_ * (p_.channels / pixel_);
     rows_ = band_elements / line_of_channels - h_.reach();

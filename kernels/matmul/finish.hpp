@@ -37,7 +37,7 @@ struct ShortFinish {
 class Finish {
  public:
   virtual ~Finish() = default;
-  /// Nothing where it is more than that.
+  /// The finish as a bias and a relu; nothing if it is more than these.
   [[nodiscard]] virtual std::optional<ShortFinish> in_short() const noexcept {
     return std::nullopt;
   }

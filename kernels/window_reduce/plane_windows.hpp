@@ -2,7 +2,8 @@
 //
 // The rows of a window are combined first, in whole vectors, into a line of scratch memory that has the neutral
 // element where the window hangs over; then neighbours of that line. Vectors read and write past the end of a row,
-// into what is read or written next, but never past the end of the array or of what the slice writes.
+// into what is read or written next, but never past the end of the array or of what the slice writes. Windows of 2×2
+// side by side without padding need no line.
 //
 // Compiled once per instruction set. Immutable and shared by the slices of a run.
 #pragma once

@@ -39,7 +39,7 @@ TEST(Convolution, of_few_channels_is_the_same_wherever_rows_and_outputs_end) {
        {{"padding_low", List{1, 1}}, {"padding_high", List{1, 1}}}},
       {"one output past a panel",
        Shape{1, 3, 11, 13},
-       Shape{33, 3, 5, 5},
+       Shape{49, 3, 5, 5},
        {{"padding_low", List{2, 2}}}},
       {"outputs of one vector", Shape{3, 2, 9, 37}, Shape{8, 2, 3, 3}, {}},
       {"rows of one pixel", Shape{2, 3, 17, 3}, Shape{15, 3, 2, 3}, {}},
@@ -56,17 +56,17 @@ TEST(Convolution, of_few_channels_is_the_same_wherever_rows_and_outputs_end) {
        Shape{16, 2, 3, 3},
        {{"padding_low", List{-3, -2}}, {"padding_high", List{-1, -4}}}},
       {"several bands",
-       Shape{1, 6, 90, 70},
+       Shape{1, 6, 94, 70},
        Shape{16, 6, 3, 3},
        {{"padding_low", List{1, 1}}, {"strides", List{2, 1}}}},
-      {"a row", Shape{4, 5, 61}, Shape{20, 5, 4}, {{"padding_high", List{3}}}},
+      {"a row", Shape{4, 5, 61}, Shape{31, 5, 4}, {{"padding_high", List{3}}}},
       {"channels last",
        Shape{2, 13, 12, 3},
        Shape{24, 3, 3, 3},
        {{"input_axes", last}, {"output_axes", last}, {"padding_low", List{1, 1}}}},
       {"channels last, outputs in part of a vector",
        Shape{2, 9, 10, 5},
-       Shape{19, 5, 3, 3},
+       Shape{29, 5, 3, 3},
        {{"input_axes", last}, {"output_axes", last}, {"strides", List{1, 2}}}},
       {"only outputs last", Shape{2, 4, 9, 10}, Shape{16, 4, 3, 3}, {{"output_axes", last}}},
       {"a kernel read backwards", Shape{2, 3, 9, 10}, Shape{16, 3, 3, 2}, {{"flip", true}}},
@@ -96,20 +96,37 @@ TEST(Convolution, of_few_channels_is_the_same_wherever_rows_and_outputs_end) {
   }
 }
 
+CpuPlan plan_of(const std::vector<TensorSpec>& inputs, const Params& given) {
+  const auto conv = KernelRegistry::builtin().find("conv").value();
+  const ParamSet params = ParamSet::resolve("conv", conv->params, given).value();
+  const auto outputs = conv->check(inputs, params).value();
+  return (*cpu_table().find("conv"))(KernelCall{inputs, params}, outputs).value();
+}
+
 // Planes of the padded image, 4 TB, would be all but empty.
 TEST(Convolution, needs_no_memory_for_the_padding_between_taps_far_apart) {
-  const Shape x{1, 1, 3, 3}, k{1, 1, 2, 2};
   const std::vector<std::int64_t> far{1'000'000, 1'000'000};
-  for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
-    const std::vector<TensorSpec> specs{{dtype, x}, {dtype, k}};
-    const auto conv = KernelRegistry::builtin().find("conv").value();
-    const ParamSet params =
-        ParamSet::resolve("conv", conv->params, {{"kernel_dilation", far}, {"padding_low", far}})
-            .value();
-    const auto outputs = conv->check(specs, params).value();
-    const CpuPlan plan = (*cpu_table().find("conv"))(KernelCall{specs, params}, outputs).value();
-    EXPECT_LT(plan.scratch_bytes, std::size_t{1} << 20) << to_string(dtype);
-  }
+  for (const std::int64_t outputs : {1, 16})
+    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16})
+      EXPECT_LT(plan_of({{dtype, Shape{1, 1, 3, 3}}, {dtype, Shape{outputs, 1, 2, 2}}},
+                        {{"kernel_dilation", far}, {"padding_low", far}})
+                    .scratch_bytes,
+                std::size_t{1} << 20)
+          << outputs << " " << to_string(dtype);
+}
+
+TEST(Convolution, copies_no_rows_between_taps_far_apart_for_each_row_of_its_output) {
+  const std::vector<std::int64_t> far{1940, 1940};
+  const CpuPlan plan =
+      plan_of({{DType::f32, Shape{1, 16, 2000, 2000}}, {DType::f32, Shape{16, 16, 2, 2}}},
+              {{"kernel_dilation", far}});
+  EXPECT_LT(plan.scratch_bytes, 2 * sizeof(float) * 16 * 2000 * 2000);
+}
+
+TEST(Convolution, shares_a_long_row_among_threads) {
+  const CpuPlan plan =
+      plan_of({{DType::f32, Shape{1, 1, 16000}}, {DType::f32, Shape{32, 1, 7}}}, {});
+  EXPECT_GT(plan.stages.back().slices, 1U);
 }
 
 // A first stage would put the kernel in another order, in each run.

@@ -190,8 +190,10 @@ std::vector<Convolved> convolutions() {
       {"in tiles", Shape{2, 8, 9, 7}, Shape{20, 8, 3, 3}, {{"padding_low", List{1, 1}}}},
       {"in tiles, channels last", Shape{2, 9, 7, 8}, Shape{3, 3, 8, 20}, channels_last},
       {"in tiles, an odd number of channels", Shape{2, 9, 7, 8}, Shape{3, 3, 8, 19}, channels_last},
-      {"the library, images in order", Shape{8, 16, 14, 14}, Shape{32, 16, 3, 3}, {}},
-      {"the library, channels last", Shape{9, 14, 14, 16}, Shape{3, 3, 16, 24}, channels_last},
+      {"lanes of outputs", Shape{8, 16, 14, 14}, Shape{32, 16, 3, 3}, {}},
+      {"lanes of outputs, channels last", Shape{9, 14, 14, 16}, Shape{3, 3, 16, 24}, channels_last},
+      {"the library, images in order", Shape{4, 72, 14, 14}, Shape{32, 72, 3, 3}, {}},
+      {"the library, channels last", Shape{5, 14, 14, 72}, Shape{3, 3, 72, 24}, channels_last},
       {"few images, outputs in parts", Shape{1, 32, 30, 30}, Shape{64, 32, 3, 3}, {}},
       {"few images, parts, channels last", Shape{2, 30, 30, 32}, Shape{3, 3, 32, 64},
        channels_last},
@@ -280,8 +282,8 @@ TEST_P(FusedProducts, convolutions_equal_two_kernels_for_every_dtype) {
 TEST_P(FusedProducts, of_a_convolution_several_outputs_are_written) {
   for (const Params& params : {Params{}, channels_last}) {
     const bool last = params.find("input_axes") != nullptr;
-    const FusedProduct product{{DType::f32, last ? Shape{9, 14, 14, 16} : Shape{9, 16, 14, 14}},
-                               {DType::f32, last ? Shape{3, 3, 16, 24} : Shape{24, 16, 3, 3}},
+    const FusedProduct product{{DType::f32, last ? Shape{5, 14, 14, 72} : Shape{5, 72, 14, 14}},
+                               {DType::f32, last ? Shape{3, 3, 72, 24} : Shape{24, 72, 3, 3}},
                                params,
                                "conv"};
     FusedProgram program = relu_of(product_spec(product));
