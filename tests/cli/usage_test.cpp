@@ -111,8 +111,11 @@ TEST_F(Usage, a_script_runs_without_the_program_of_models_and_functions_until_it
   EXPECT_EQ(refused.out, "1\n");
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_TRUE(contains(refused.err, "need the program stoker-run beside this one")) << refused.err;
-  EXPECT_TRUE(contains(run("zeros{shape = {2}}").err, "need the program stoker-run"));
-  EXPECT_TRUE(contains(run("print(buffer{1}:zeros_like())").err, "need the program stoker-run"));
+  for (const char* const code : {"zeros{shape = {2}}", "print(buffer{1}:zeros_like())"}) {
+    const CommandResult missing = run(code);
+    EXPECT_TRUE(contains(missing.err, "need the program stoker-run"))
+        << code << ": " << missing.err;
+  }
   EXPECT_FALSE(contains(run("matmul(1)").err, "need the program stoker-run"));
 }
 

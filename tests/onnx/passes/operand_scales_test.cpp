@@ -277,7 +277,7 @@ TEST_F(OperandScales, shifts_that_would_cost_digits_of_the_result_stay) {
     y = MatMul(b, w)
     out y
   )",
-         "const mean float[] = 128\nconst w.1 float[1,1] = 0.0078125\n"
+         "const w.1 float[1,1] = 0.0078125\n"
          "a = Sub(x, mean)\ny = MatMul(a, w.1)\n");
 }
 
