@@ -230,7 +230,7 @@ TEST_F(Scheduler, goes_on_to_the_other_queue_when_a_command_cannot_be_put_togeth
   open(true);
   const auto a = buffer(), b = buffer(), c = buffer();
   auto executable = std::make_shared<Executable>();
-  executable->scratch_bytes = {300 * 1024};
+  executable->scratch_bytes = {std::size_t{300} * 1024};
   const CommandPtr refused = commands->make(++ids, "needs_scratch");
   refused->work.step.executable = executable;
   refused->work.step.inputs.push_back({a, 0, 64});
@@ -247,13 +247,13 @@ TEST_F(Scheduler, goes_on_to_the_other_queue_when_a_command_cannot_be_put_togeth
 TEST_F(Scheduler, answers_out_of_memory_with_the_numbers_and_goes_on) {
   open();
   backend->fail_allocation = true;
-  const auto refused = scheduler->make_buffer({DType::u8, {300 * 1024}}, "buffer");
+  const auto refused = scheduler->make_buffer({DType::u8, {std::int64_t{300} * 1024}}, "buffer");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), ErrorCode::out_of_memory);
   EXPECT_FALSE(refused.error().detail("requested").empty());
   EXPECT_EQ(refused.error().detail("in_use"), "0");
   backend->fail_allocation = false;
-  EXPECT_TRUE(scheduler->make_buffer({DType::u8, {300 * 1024}}, "buffer"));
+  EXPECT_TRUE(scheduler->make_buffer({DType::u8, {std::int64_t{300} * 1024}}, "buffer"));
 }
 
 TEST_F(Scheduler, lets_a_released_buffer_finish_its_work_and_refuses_new) {
