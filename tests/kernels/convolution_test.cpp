@@ -18,7 +18,7 @@ TEST(Convolution, without_channels_is_its_bias_and_stays_in_its_memory) {
   const std::vector<float> bias(24, 1.5F);
   const std::vector<Bytes> inputs{{}, {}, bytes_of(std::span{bias})};
   const KernelOutputs made = run_kernel("conv2d", specs, inputs);
-  EXPECT_EQ(values_in<float>(made.bytes[0]), std::vector<float>(24 * 33, 1.5F));
+  EXPECT_EQ(values_in<float>(made.bytes[0]), std::vector<float>(std::size_t{24} * 33, 1.5F));
 }
 
 struct Setting {

@@ -323,8 +323,9 @@ TEST_F(TreeEnsembles, may_be_deep) {
   // What is below many roots is looked into once.
   Whole all(length);
   std::iota(all.begin(), all.end(), 0);
+  constexpr std::int64_t sum = length * (length - 1) / 2;
   EXPECT_EQ(reals("TreeEnsemble", {rows({1, 1}, {-7})}, list_of(length, all), 5),
-            (Floats{length * (length - 1) / 2}));
+            Floats{static_cast<float>(sum)});
   Attributes endless = without(deep, "nodes_falseleafs");
   endless.push_back(named("nodes_falseleafs", Whole(length)));
   EXPECT_EQ(code("TreeEnsemble", {x}, endless, 5), ErrorCode::invalid_argument) << "no such branch";

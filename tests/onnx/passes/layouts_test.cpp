@@ -39,7 +39,7 @@ class Layouts : public PassTest {
   }
   static std::vector<std::string> operands(const Model& model) { return operands(model, inputs()); }
 
-  static constexpr std::int64_t count_of_weights = 48 * 32 * 9;
+  static constexpr std::int64_t count_of_weights = std::int64_t{48} * 32 * 9;
   const std::vector<std::string> plain{"f32[1,32,9,8]", "f32[48,32,3,3]"};
   const std::string last = "f32[1,9,8,32]";  ///< the images with their channels last
 };

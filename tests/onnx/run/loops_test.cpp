@@ -234,9 +234,11 @@ TEST_F(Loops, within_loops_share_their_plans) {
                           .output("y")
                           .load(here());
   for (int i = 0; i < 2; ++i)
-    for (const int end : {30, 3, 1})
+    for (const int end : {30, 3, 1}) {
+      const int sum = end * (end + 1) / 2;
       EXPECT_EQ(floats(model.run(up_to(end)).get(), "y"),
-                std::vector<float>{static_cast<float>(end * (end + 1) / 2)});
+                std::vector<float>{static_cast<float>(sum)});
+    }
   EXPECT_LT(model.stats().traced, 20U);
   const std::uint64_t traced = model.stats().traced;
   EXPECT_EQ(floats(model.run(up_to(60)).get(), "y"), std::vector<float>{1830});
