@@ -138,9 +138,10 @@ std::vector<KernelCase> quick_cases(const std::vector<KernelCase>& cases) {
   std::map<DType, std::vector<KernelCase>> by_dtype;
   for (const KernelCase& one : cases)
     if (!one.heavy) by_dtype[one.inputs.empty() ? DType::f32 : one.inputs[0].dtype].push_back(one);
-  DType main = DType::f32;
-  for (const auto& [dtype, those] : by_dtype)
-    if (those.size() > by_dtype[main].size()) main = dtype;
+  if (by_dtype.empty()) return {};
+  const DType main = std::ranges::max_element(by_dtype, {}, [](const auto& one) {
+                       return std::pair{one.second.size(), one.first == DType::f32};
+                     })->first;
   constexpr std::size_t of_each = 2;
   std::vector<KernelCase> chosen;
   std::size_t next = 0;

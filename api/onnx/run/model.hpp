@@ -52,8 +52,9 @@ using NamedValues = std::map<std::string, Value, std::less<>>;
 
 /// What a run does that comes to inputs, or behind a cut to elements, for which there is no plan.
 enum class NewShape : std::uint8_t {
-  trace,   ///< it makes the plan, which takes longer than a run that finds it
-  refuse,  ///< it fails with not_found, whose text has the nearest plan: only warm_up() makes plans
+  trace,  ///< it makes the plan, which takes longer than a run that finds it
+  /// It fails with not_found, whose text has the nearest plan: warm_up() makes plans, and a run that asks for it.
+  refuse,
 };
 
 struct LoadOptions {

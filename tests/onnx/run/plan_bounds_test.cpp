@@ -1,4 +1,4 @@
-// What bounds the plans of a model: bytes, and that only warm_up() makes them.
+// What bounds the plans of a model: bytes, and that only warm_up() and runs that say so make them.
 #include <atomic>
 #include <limits>
 #include <thread>
