@@ -8,12 +8,11 @@ if(NOT bench_sources)
 endif()
 find_package(CLI11 REQUIRED)
 add_executable(stoker_bench EXCLUDE_FROM_ALL ${bench_sources})
-target_link_libraries(stoker_bench PRIVATE stoker_settings stoker_stoker DNNL::dnnl CLI11::CLI11
+target_link_libraries(stoker_bench PRIVATE stoker_settings stoker_stoker stoker_checkout DNNL::dnnl CLI11::CLI11
                                            nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 target_include_directories(stoker_bench PRIVATE "${STOKER_VULKAN_INCLUDE}")
 stoker_compile_together(stoker_bench 14)
 stoker_optimise_moderately(stoker_bench)  # what is measured lies in libraries
-target_compile_definitions(stoker_bench PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
 
 # Two of OpenCV's libraries are all that is needed (Debian: libopencv-imgproc-dev); its CMake package
 # comes only with all of them.

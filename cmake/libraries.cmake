@@ -48,8 +48,7 @@ stoker_optimise_small_functions(stoker_definitions)
 # Small files that include much. Scalar functions are families in one namespace.
 stoker_compile_together(stoker_definitions 20)
 stoker_glob(scalar_sources kernels/scalar/*.cpp)
-set_source_files_properties(${scalar_sources} runtime/base/exit_watch.cpp runtime/base/process_mutex.cpp
-                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+stoker_compile_alone(${scalar_sources} runtime/base/exit_watch.cpp runtime/base/process_mutex.cpp)
 # Shaders that are put together at run time take in the texts of others, as literals.
 foreach(folder matmul conv reduce)
   set(literals "")
@@ -66,8 +65,7 @@ foreach(folder matmul conv reduce)
       VERBATIM COMMENT "Taking in kernels/${folder}/${name}")
     list(APPEND literals "${literal}")
   endforeach()
-  set_source_files_properties(
-    kernels/${folder}/shader_sources.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON OBJECT_DEPENDS "${literals}")
+  set_source_files_properties(kernels/${folder}/shader_sources.cpp PROPERTIES OBJECT_DEPENDS "${literals}")
 endforeach()
 
 stoker_glob(core_sources runtime/*.cpp runtime/*/*.cpp device/*.cpp device/*/*.cpp device/*/*/*.cpp
@@ -132,8 +130,7 @@ target_link_libraries(stoker_nn PUBLIC stoker_tensor
                       PRIVATE ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
 stoker_precompile(stoker_nn <stoker/api/tensor.hpp>)
 stoker_compile_together(stoker_nn 16)
-set_source_files_properties(api/train/loop/fit_run.cpp api/nn/graph/initializer.cpp
-                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+stoker_compile_alone(api/train/loop/fit_run.cpp api/nn/graph/initializer.cpp)
 stoker_optimise_little(stoker_nn)
 list(APPEND STOKER_COMPONENTS nn)
 stoker_glob(onnx_sources pipeline/onnx/*/*.cpp api/onnx/*/*.cpp api/onnx/*/*/*.cpp)
@@ -146,7 +143,7 @@ stoker_optimise_little(stoker_onnx)
 # These name what is theirs as others do.
 set(alone graph/node reading/tensor_reader reading/value_reader writing/value_writer)
 list(TRANSFORM alone REPLACE "(.+)" "pipeline/onnx/\\1.cpp")
-set_source_files_properties(${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+stoker_compile_alone(${alone})
 list(APPEND STOKER_COMPONENTS onnx)
 stoker_glob(script_sources pipeline/script/*/*.cpp api/script/*.cpp)
 if(script_sources)
@@ -240,6 +237,5 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   # Small files, each of which would compile the parser of the command line and of JSON. Those left out name
   # what is theirs alike.
   stoker_compile_together(stoker_command_parts 3)
-  set_source_files_properties(${folder}/verbs/observe.cpp ${folder}/verbs/run.cpp ${folder}/program.cpp
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  stoker_compile_alone(${folder}/verbs/observe.cpp ${folder}/verbs/run.cpp ${folder}/program.cpp)
 endif()

@@ -20,9 +20,11 @@ endif()
 find_program(STOKER_CCACHE ccache)
 if(STOKER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # What a source depends on is known from the compiler, which saves ccache a pass over it. The
-  # sloppiness is what its manual asks for with precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
-                                  CCACHE_SLOPPINESS=pch_defines,time_macros "${STOKER_CCACHE}")
+  # sloppiness is what its manual asks for with precompiled headers. The compiler is given relative paths, so that
+  # what one checkout has compiled serves another; its messages name absolute ones.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+      "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_ABSSTDERR=1 "${STOKER_CCACHE}")
 endif()
 
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -53,6 +55,9 @@ endif()
 add_library(stoker_settings INTERFACE)
 target_compile_features(stoker_settings INTERFACE cxx_std_20)
 target_compile_options(stoker_settings INTERFACE -Wall -Wextra)
+# A test that fails names its source from the root, in whichever checkout ccache's object was compiled.
+target_compile_options(stoker_settings INTERFACE "-fmacro-prefix-map=${CMAKE_CURRENT_SOURCE_DIR}/="
+                                                 "-fmacro-prefix-map=${STOKER_INCLUDE_DIR}/stoker/=")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # The compiler looks for memory to use again when it has 600 MB, not 128: a tenth less time, and no more
   # memory for the largest sources.

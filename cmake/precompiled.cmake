@@ -31,34 +31,9 @@ function(stoker_precompile_only target)
   endif()
 endfunction()
 
-# stoker_compile_together(TARGET GROUPS): most sources are small and take longer to read what they include
-# than to compile; five together take two fifths of the time. A source's name decides its group, so that a new
-# source does not move others. Sources of a group that name what is theirs alike are kept apart
-# (SKIP_UNITY_BUILD_INCLUSION). -DSTOKER_UNITY=OFF compiles each alone, as `dev lint` does, so that each
-# includes what it uses.
-function(stoker_compile_together target groups)
-  if(NOT STOKER_UNITY)
-    return()
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # An unnamed namespace is as good in a source that is included by its group as it is alone.
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-  endif()
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "\\.cpp$")
-  foreach(source ${sources})
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE name)
-    string(MD5 hash "${name}")
-    string(SUBSTRING ${hash} 0 6 hash)
-    math(EXPR group "0x${hash} % ${groups}")
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${target}_${group})
-  endforeach()
-endfunction()
-
 # The objects of a target; CMake counts the precompiled header as one.
 function(stoker_objects target out)
-  set(${out} "$<FILTER:$<TARGET_OBJECTS:${target}>,EXCLUDE,\\.(gch|pch)$>" PARENT_SCOPE)
+  set(${out} "$<FILTER:$<TARGET_OBJECTS:${target}>,EXCLUDE,[.](gch|pch)$>" PARENT_SCOPE)
 endfunction()
 
 # stoker_optimise_little(TARGET): for code that only calls what must be fast. It compiles a quarter

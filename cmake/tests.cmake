@@ -85,16 +85,13 @@ foreach(folder ${test_folders})
     stoker_compile_together(tests_${folder} ${groups})
   endif()
   target_link_libraries(
-    tests_${folder} PRIVATE stoker_settings ${components} stoker_kernel_cases GTest::gtest
+    tests_${folder} PRIVATE stoker_settings ${components} stoker_kernel_cases stoker_checkout GTest::gtest
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
                             DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB
                             ${CMAKE_DL_LIBS})
   target_include_directories(tests_${folder} PRIVATE "${STOKER_VULKAN_INCLUDE}"
                                                      "${STOKER_CONCURRENTQUEUE_INCLUDE}"
                                                      "${STOKER_DLPACK_INCLUDE}")
-  target_compile_definitions(
-    tests_${folder} PRIVATE STOKER_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
-                            STOKER_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
   stoker_optimise_least(tests_${folder})
   if(folder IN_LIST folders_of_tensors)
     set(first first_tests_of_tensors)
@@ -120,13 +117,13 @@ foreach(folder ${test_folders})
 endforeach()
 # Those of the explorer compile sources of the runtime once more, under another name.
 stoker_glob(explored tests/runtime/explorer/*.cpp tests/runtime/*/*_explored_test.cpp)
-set_source_files_properties(${explored} tests/nn/layers/recurrent_test.cpp tests/tensor/math/convolution_test.cpp
-                            tests/actors/failing_allocation.cpp  # all operators new and delete
-                            tests/nn/graph/open_namespaces_test.cpp  # opens two of them for what follows
-                            tests/nn/functional/golden_metrics_test.cpp tests/nn/layers/golden_layers_test.cpp
-                            # names that others have, too
-                            tests/device/cpu/cpu_lifetime_test.cpp tests/runtime/execution/deferred_wakes_test.cpp
-                            PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+stoker_compile_alone(
+  ${explored} tests/nn/layers/recurrent_test.cpp tests/tensor/math/convolution_test.cpp
+  tests/actors/failing_allocation.cpp        # all operators new and delete
+  tests/nn/graph/open_namespaces_test.cpp    # opens two of them for what follows
+  # names that others have, too
+  tests/nn/functional/golden_metrics_test.cpp tests/nn/layers/golden_layers_test.cpp
+  tests/device/cpu/cpu_lifetime_test.cpp tests/runtime/execution/deferred_wakes_test.cpp)
 # For tests/runtime/base/kept_statics_test.cpp: one library, linked in three ways.
 set(linked_lazy -Wl,-z,relro -Wl,-z,lazy)
 set(linked_now -Wl,-z,relro -Wl,-z,now)

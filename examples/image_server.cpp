@@ -15,7 +15,6 @@
 #include "stoker/api/asio.hpp"
 #include "stoker/api/image.hpp"
 #include "stoker/api/stoker.hpp"
-#include "stoker/runtime/observe/prometheus.hpp"
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;

@@ -8,6 +8,7 @@
 
 #include "stoker/bench/actors/actor_workloads.hpp"
 #include "stoker/bench/actors/strand_workloads.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker::bench {
 namespace {
@@ -44,7 +45,7 @@ PeerProgram ActorPrograms::find_beam() const {
   if (!erl || !erlc) return PeerProgram::absent("BEAM", "erl or erlc is not installed");
   const char* elsewhere = std::getenv("STOKER_BENCH_ERL");  // NOLINT(concurrency-mt-unsafe)
   const fs::path source =
-      elsewhere ? fs::path{elsewhere} : fs::path{STOKER_SOURCE_DIR} / "bench/peers/actors.erl";
+      elsewhere ? fs::path{elsewhere} : checkout_folder() / "bench/peers/actors.erl";
   if (run_program({*erlc, "-o", folder_, source}) != 0)
     return PeerProgram::absent("BEAM", "erlc cannot compile " + source.string());
   return {"BEAM", {*erl, "+S", "2:2", "-noinput", "-pa", folder_, "-run", "actors", "main"}};

@@ -7,6 +7,7 @@
 #include "stoker/bench/harness/groups.hpp"
 #include "stoker/bench/harness/inputs.hpp"
 #include "stoker/pipeline/image/image_io.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 #ifdef STOKER_BENCH_OPENCV
 #include <opencv2/core.hpp>
@@ -182,7 +183,7 @@ void rows_of(Context& context, const System& system, const Device& device, const
 
 void photo(Context& context) {
   // Beside the sources when run from a checkout; in the working folder when carried elsewhere.
-  std::filesystem::path file{STOKER_SOURCE_DIR "/examples/data/china.jpg"};
+  std::filesystem::path file = checkout_folder() / "examples/data/china.jpg";
   if (!std::filesystem::exists(file)) file = "examples/data/china.jpg";
   const Image image = load_image(file).value();
   const System system;

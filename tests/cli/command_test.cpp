@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "process.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
 namespace {
@@ -42,7 +43,7 @@ class RunCommand : public testing::Test {
 TEST(Command, tells_its_version) {
   const CommandResult result = stoker_command({"--version"});
   EXPECT_EQ(result.exit_code, 0);
-  std::ifstream lists{fs::path{STOKER_SOURCE_DIR} / "CMakeLists.txt"};
+  std::ifstream lists{checkout_folder() / "CMakeLists.txt"};
   const std::string text{std::istreambuf_iterator<char>{lists}, {}};
   ASSERT_TRUE(result.out.starts_with("stoker "));
   EXPECT_TRUE(contains(text, "VERSION " + result.out.substr(7, result.out.size() - 8)))
@@ -313,7 +314,7 @@ TEST_F(RunCommand, shows_no_progress_without_a_terminal) {
 }
 
 TEST_F(RunCommand, the_example_scripts_run) {
-  const fs::path examples = fs::path{STOKER_SOURCE_DIR} / "examples";
+  const fs::path examples = checkout_folder() / "examples";
   for (const auto& script : fs::directory_iterator{examples / "scripts"}) {
     if (script.path().extension() != ".lua") continue;
     if (script.path().filename().string().starts_with("train_")) continue;  // see train_test.cpp

@@ -11,13 +11,14 @@
 #include <sstream>
 
 #include "process.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path selection = fs::path{STOKER_BINARY_DIR} / "onnx_cases";
+const fs::path selection = build_folder() / "onnx_cases";
 
 CommandResult run_cases(const fs::path& folder, const std::string& device,
                         const std::vector<std::string>& more = {}) {
@@ -94,7 +95,7 @@ Table table_in(const std::string& text) {
 }
 
 std::string guide() {
-  const std::ifstream file{std::string{STOKER_SOURCE_DIR} + "/docs/onnx.md"};
+  const std::ifstream file{checkout_folder() / "docs/onnx.md"};
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -6,6 +6,7 @@
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/api/train.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 #include "stoker/tests/onnx/reading/message.hpp"
 
 namespace stoker {
@@ -44,7 +45,7 @@ TEST_F(OnnxExport, writes_a_model_that_predicts_the_same) {
 }
 
 TEST_F(OnnxExport, writes_what_the_training_examples_learned) {
-  const std::string root = STOKER_SOURCE_DIR;
+  const std::string root = checkout_folder();
   const std::vector<std::pair<std::string, Shape>> examples{{"train_xor", {4, 2}},
                                                             {"train_digits", {4, 8, 8, 1}}};
   for (const auto& [script, shape] : examples) {

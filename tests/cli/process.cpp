@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "stoker/tests/checkout/checkout.hpp"
+
 extern char** environ;
 
 namespace stoker {
@@ -23,7 +25,7 @@ namespace {
 
 std::string program() {
   const char* given = std::getenv("STOKER_COMMAND");
-  return given != nullptr ? given : std::string{STOKER_BINARY_DIR} + "/bin/stoker";
+  return given != nullptr ? given : (build_folder() / "bin/stoker").string();
 }
 
 void close_once(int& descriptor) {

@@ -6,12 +6,13 @@
 #include <sstream>
 
 #include "process.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
 namespace {
 
 std::string page(const std::string& name) {
-  std::ifstream file{std::filesystem::path{STOKER_SOURCE_DIR} / "docs" / "reference" / name};
+  std::ifstream file{checkout_folder() / "docs" / "reference" / name};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 
@@ -92,6 +93,7 @@ TEST(Reference, bash_completes_verbs_and_options) {
   }
   EXPECT_EQ(offered("stoker dev"), "devices\n");
   EXPECT_EQ(offered("stoker run --tra"), "--trace\n");
+  EXPECT_EQ(offered("stoker bench --q"), "--quick\n");
   EXPECT_EQ(offered("stoker onnx in"), "info\n");
   EXPECT_EQ(offered("stoker onnx info --pl"), "--plan\n");
   EXPECT_EQ(offered("stoker onnx info --device --pl"), "\n");

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "process.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-const std::string root = STOKER_SOURCE_DIR;
+const std::string root = checkout_folder();
 const std::string xor_script = root + "/examples/scripts/train_xor.lua";
 
 class TrainCommand : public testing::Test {

@@ -5,6 +5,7 @@
 
 #include "command_folder.hpp"
 #include "stoker/runtime/settings.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
 namespace {
@@ -13,7 +14,7 @@ const std::vector<std::string> verbs = {"devices", "doctor", "kernels", "ops",  
                                         "run",     "train",  "observe", "bench"};
 
 std::string file_text(const std::string& name) {
-  std::ifstream file{std::filesystem::path{STOKER_SOURCE_DIR} / name};
+  std::ifstream file{checkout_folder() / name};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 

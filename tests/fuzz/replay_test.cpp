@@ -9,6 +9,7 @@
 
 #include "fuzz.hpp"
 #include "stoker/runtime/observe/log.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker::fuzz {
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> corpus_of(std::string_view fuzzer) {
   std::vector<fs::path> files;
-  const fs::path folder = fs::path{STOKER_SOURCE_DIR} / "tests/fuzz/corpus" / fuzzer;
+  const fs::path folder = checkout_folder() / "tests/fuzz/corpus" / fuzzer;
   for (const auto& entry : fs::directory_iterator{folder}) files.push_back(entry.path());
   std::ranges::sort(files);
   return files;

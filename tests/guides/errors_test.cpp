@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "stoker/api/stoker.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace {
 
@@ -28,7 +29,7 @@ TEST(Errors, are_tried_again_where_that_may_help) {
 
 /// The guide's rows: code to whether it is retryable.
 std::map<std::string, bool> rows() {
-  std::ifstream file{std::string{STOKER_SOURCE_DIR} + "/docs/errors.md"};
+  std::ifstream file{stoker::checkout_folder() / "docs/errors.md"};
   std::map<std::string, bool> found;
   bool in_table = false;
   for (std::string line; std::getline(file, line);) {

@@ -24,12 +24,13 @@
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/testing.hpp"
 #include "stoker/api/train.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace {
 
 namespace nn = stoker::nn;
 
-const std::filesystem::path root{STOKER_SOURCE_DIR};
+const std::filesystem::path root = stoker::checkout_folder();
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream file{path};
@@ -316,7 +317,7 @@ TEST(Guides, pipelines) {
 
 TEST(Guides, scripts_from_programs) {
   const auto before = std::filesystem::current_path();
-  const auto folder = std::filesystem::path{STOKER_BINARY_DIR} / "guides" / "program";
+  const auto folder = stoker::build_folder() / "guides" / "program";
   std::filesystem::create_directories(folder / "pictures");
   const auto replace = std::filesystem::copy_options::overwrite_existing;
   std::filesystem::copy_file(root / "examples/scripts/edges.lua", folder / "edges.lua", replace);
@@ -356,7 +357,7 @@ void save_filter(const std::filesystem::path& folder, const stoker::Device& devi
 TEST(Guides, scripts) {
   const stoker::System system;
   stoker::ScriptHost scripts = stoker::script_host(system, system.device("cpu"));
-  const auto folder = std::filesystem::path{STOKER_BINARY_DIR} / "guides";
+  const auto folder = stoker::build_folder() / "guides";
   std::filesystem::create_directories(folder);
   stoker::ScriptOptions options;
   options.args = {{"input", (root / "examples" / "data" / "china.jpg").string()}};

@@ -10,13 +10,14 @@
 
 #include "stoker/api/image.hpp"
 #include "stoker/api/stoker.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace {
 
 namespace kernels = stoker::kernels;
 
 std::string read_whole(const std::string& name) {
-  std::ifstream file{std::string{STOKER_SOURCE_DIR} + "/" + name, std::ios::binary};
+  std::ifstream file{stoker::checkout_folder() / name, std::ios::binary};
   return {std::istreambuf_iterator<char>{file}, {}};
 }
 

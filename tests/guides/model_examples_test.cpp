@@ -12,6 +12,7 @@
 #include "stoker/api/onnx.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/tensor.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
 namespace {
@@ -27,7 +28,7 @@ class ModelExamples : public testing::Test {
   /// What the program writes to standard output and error.
   static std::string output_of(const std::string& command) {
     std::string text;
-    FILE* const pipe = popen((STOKER_BINARY_DIR "/bin/" + command + " 2>&1").c_str(), "r");
+    FILE* const pipe = popen(((build_folder() / "bin" / command).string() + " 2>&1").c_str(), "r");
     std::array<char, 256> part{};
     while (fgets(part.data(), part.size(), pipe) != nullptr) text += part.data();
     pclose(pipe);
@@ -114,10 +115,10 @@ TEST_F(ModelExamples, draw_frames_around_faces) {
                       path("out.png")),
             "a face at 320, 0, 320 by 240: 99 %\n1 face\n");  // made small, its edges are blurred
   expect_frame("out.png");
-  const std::string said =
-      output_of("stoker run --device cpu --allow " + folder.string() + " " +
-                STOKER_SOURCE_DIR "/examples/scripts/faces.lua model=" + path("faces.onnx") +
-                " input=" + path("photo.png") + " output=" + path("lua.png"));
+  const std::string said = output_of("stoker run --device cpu --allow " + folder.string() + " " +
+                                     (checkout_folder() / "examples/scripts/faces.lua").string() +
+                                     " model=" + path("faces.onnx") +
+                                     " input=" + path("photo.png") + " output=" + path("lua.png"));
   EXPECT_TRUE(said.starts_with("a face at 320, 0, 320 by 240\n1 face\n")) << said;
   expect_frame("lua.png");
 }

@@ -13,15 +13,14 @@
 #include "stoker/api/image.hpp"
 #include "stoker/api/stoker.hpp"
 #include "stoker/api/train.hpp"
-#include "stoker/pipeline/image/image_io.hpp"
-#include "stoker/runtime/observe/prometheus.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace asio = boost::asio;
 namespace nn = stoker::nn;
 
 namespace {
 
-const std::filesystem::path root{STOKER_SOURCE_DIR};
+const std::filesystem::path root = stoker::checkout_folder();
 
 class Recipes : public testing::Test {
  protected:

@@ -19,11 +19,10 @@
 
 #include "stoker/kernels/instruction_set.hpp"
 #include "stoker/kernels/kernel.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
 namespace {
-
-const std::filesystem::path build_folder = STOKER_BINARY_DIR;
 
 std::vector<std::string> words(const std::string& text) {
   std::istringstream stream{text};
@@ -58,7 +57,7 @@ bool is_newer(std::string_view line) {
 }
 
 TEST(InstructionSets, baseline_objects_hold_no_newer_instruction) {
-  const auto list = build_folder / "baseline_objects.txt";
+  const auto list = build_folder() / "baseline_objects.txt";
   if (separated.empty()) return;  // all of the program is compiled alike
   ASSERT_TRUE(std::filesystem::exists(list));
   std::string file;
@@ -80,7 +79,7 @@ TEST(InstructionSets, baseline_objects_hold_no_newer_instruction) {
 
 TEST(InstructionSets, newer_objects_show_the_linker_their_entry_only) {
   for (const std::string& isa : separated) {
-    const auto object = build_folder / ("cpu_" + isa + ".o");
+    const auto object = build_folder() / ("cpu_" + isa + ".o");
     std::vector<std::string> visible;
     ASSERT_TRUE(for_each_line(
         "nm --defined-only --extern-only -j " + object.string(),
@@ -93,7 +92,7 @@ TEST(InstructionSets, newer_objects_do_hold_newer_instructions) {
   for (const std::string& isa : separated) {
     std::size_t found = 0;
     ASSERT_TRUE(for_each_line("objdump -d --no-show-raw-insn " +
-                                  (build_folder / ("cpu_" + isa + ".o")).string() +
+                                  (build_folder() / ("cpu_" + isa + ".o")).string() +
                                   " | head -n 50000",
                               [&](std::string_view line) { found += is_newer(line); }));
     EXPECT_GT(found, 100U) << "or the search above finds nothing at all in " << isa;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stoker/tests/checkout/checkout.hpp"
+
 namespace stoker::nn {
 
 class GoldenNumbers {
@@ -13,7 +15,7 @@ class GoldenNumbers {
   /// `file`: without folder and ".json".
   explicit GoldenNumbers(const std::string& file)
       : numbers_(nlohmann::json::parse(
-            std::ifstream{STOKER_SOURCE_DIR "/tests/nn/golden/" + file + ".json"})) {}
+            std::ifstream{checkout_folder() / "tests/nn/golden" / (file + ".json")})) {}
   [[nodiscard]] std::vector<double> operator[](const std::string& name) const {
     return numbers_.at(name).get<std::vector<double>>();
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker::nn {
 namespace {
@@ -25,7 +26,7 @@ std::vector<double> flat(const json& list) {
 }  // namespace
 
 json golden_file(const std::string& file) {
-  return json::parse(std::ifstream{STOKER_SOURCE_DIR "/tests/nn/golden/" + file + ".json"});
+  return json::parse(std::ifstream{checkout_folder() / "tests/nn/golden" / (file + ".json")});
 }
 
 Tensor golden_tensor(const json& list, const Shape& shape, DType dtype) {

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "stoker/tests/checkout/checkout.hpp"
 #include "stoker/tests/onnx/passes/pass_test.hpp"
 
 namespace stoker::onnx {
@@ -45,7 +46,7 @@ TEST_F(Levels, a_pass_without_is_left_out) {
 }
 
 TEST_F(Levels, the_guide_has_a_row_for_each_pass_in_their_order) {
-  std::ifstream guide{STOKER_SOURCE_DIR "/docs/onnx.md"};
+  std::ifstream guide{checkout_folder() / "docs/onnx.md"};
   const std::string text{std::istreambuf_iterator<char>{guide}, {}};
   std::string rows = "| pass | level | what it does |\n|---|---|---|\n";
   for (const Pass& one : PassTable::standard().list())

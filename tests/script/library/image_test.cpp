@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "stoker/tests/checkout/checkout.hpp"
 #include "stoker/tests/script/script_runner.hpp"
 
 namespace stoker {
@@ -156,10 +157,9 @@ TEST_F(ScriptImages, a_save_that_fails_leaves_the_old_file) {
 }
 
 TEST_F(ScriptImages, the_main_job_gives_the_edges_of_a_photo) {
-  fs::copy(fs::path{STOKER_SOURCE_DIR} / "examples" / "data" / "china.jpg",
-           root / "allowed" / "china.jpg");
+  fs::copy(checkout_folder() / "examples" / "data" / "china.jpg", root / "allowed" / "china.jpg");
   const ScriptSource source =
-      ScriptSource::from_file(fs::path{STOKER_SOURCE_DIR} / "examples" / "scripts" / "edges.lua");
+      ScriptSource::from_file(checkout_folder() / "examples" / "scripts" / "edges.lua");
   options.args = {{"input", "china.jpg"}, {"output", "edges.png"}};
   const Outcome outcome = run_there(source.text);
   EXPECT_NE(outcome.text().find("u8[427,640,1]"), std::string::npos);

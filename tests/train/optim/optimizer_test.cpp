@@ -7,6 +7,7 @@
 
 #include "stoker/api/train/optim/optimizer.hpp"
 #include "stoker/api/train/optim/updates.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
 namespace stoker::nn {
@@ -16,7 +17,7 @@ using Json = nlohmann::json;
 
 const Json& golden() {
   static const Json read = [] {
-    std::ifstream file{STOKER_SOURCE_DIR "/tests/nn/golden/optimizers.json"};
+    std::ifstream file{checkout_folder() / "tests/nn/golden/optimizers.json"};
     return Json::parse(file);
   }();
   return read;
