@@ -4,6 +4,7 @@
 #include "stoker/api/onnx/core/call.hpp"
 #include "stoker/api/onnx/core/known.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
+#include "stoker/api/onnx/core/rule_of.hpp"
 #include "stoker/api/onnx/core/value.hpp"
 #include "stoker/api/onnx/exporting/save.hpp"
 #include "stoker/api/onnx/run/model.hpp"

@@ -27,4 +27,5 @@
 #include "stoker/runtime/futures/timeline.hpp"
 #include "stoker/runtime/futures/when.hpp"
 #include "stoker/runtime/observe/metrics.hpp"
+#include "stoker/runtime/observe/prometheus.hpp"
 #include "stoker/runtime/observe/trace.hpp"

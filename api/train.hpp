@@ -5,6 +5,8 @@
 #include "stoker/api/nn.hpp"
 #include "stoker/api/train/loop/callback.hpp"
 #include "stoker/api/train/loop/fit.hpp"
+#include "stoker/api/train/loop/fit_run.hpp"
+#include "stoker/api/train/loop/learning_rate.hpp"
 #include "stoker/api/train/loop/trainer.hpp"
 #include "stoker/api/train/loop/training_file.hpp"
 #include "stoker/api/train/model/model.hpp"

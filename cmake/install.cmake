@@ -41,9 +41,9 @@ if(TARGET stoker_command AND NOT CMAKE_CROSSCOMPILING AND NOT STOKER_SANITIZE)
                      COMMAND stoker_command completion > "${bash_completion}"
                      DEPENDS stoker_command VERBATIM COMMENT "Writing the manual page")
   add_custom_target(stoker_manual ALL DEPENDS "${manual_page}" "${bash_completion}")
-  # A build of some targets only has none of both.
-  install(FILES "${manual_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" OPTIONAL)
-  install(FILES "${bash_completion}" RENAME stoker OPTIONAL
+  add_dependencies(stoker_to_install stoker_manual)
+  install(FILES "${manual_page}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES "${bash_completion}" RENAME stoker
           DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 endif()
 

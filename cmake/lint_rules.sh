@@ -5,6 +5,7 @@
 #     include that layer and those below it; nothing but tests, bench and examples includes those three
 #   - within a layer, headers of a room include those of the same room and of rooms listed before it
 #   - a folder's names stand in the namespace that CONTRIBUTING.md gives it, or in stoker itself
+#   - examples and the tests of guides include public headers only, as a user's program does
 #   - an include names a file from the root, or one beside the file (tests, bench, the command)
 #   - no file of more than 500 lines
 #   - no folder of more than 36 files but those with one pair for each kind of a thing
@@ -39,6 +40,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
             "api/script/functions api/train/script api/model/core api/model/script api/command_line api/command_line/words api/command_line/onnx api/command_line/predict api/command_line/verbs", names, " ")
       for (i in names) order[names[i]] = i + 0
+      while ((getline path_of_header < "cmake/public_headers.txt") > 0) public[path_of_header] = 1
       # Namespaces within stoker, of a folder and those below it.
       split("runtime/base=sanitizers kernels=kernels,cases,rules,processor kernels/image=kernels,image " \
             "kernels/indexing=indexing,cases kernels/glsl=glsl kernels/shader_tool=shader_tool device=device " \
@@ -78,6 +80,8 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
       split($0, quoted, "\"")
       other = folder_of(substr(quoted[2], 8))
       own = folder_of(FILENAME)
+      if (FILENAME ~ /^(examples|tests\/guides)\// && !(substr(quoted[2], 8) in public) && parts[2] != "tests")
+        finding(quoted[2] " is not a public header")
       if (FILENAME ~ /\.hpp$/ && parts[2] == layer && order[own] && order[other] > order[own])
         finding(own " must not include " other)
       if (!(parts[2] in rank) || (is_library || room != layer) && !outside && rank[parts[2]] > rank[allowed] ||

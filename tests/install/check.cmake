@@ -31,6 +31,12 @@ endfunction()
 set(ENV{STOKER_INSTALL_OWN} 1)  # this copy stays on this machine
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${work}/first")
 file(RENAME "${work}/first" "${prefix}")
+file(GLOB command "${prefix}/bin/stoker")
+file(GLOB beside "${prefix}/share/man/man1/stoker.1" "${prefix}/share/bash-completion/completions/stoker")
+list(LENGTH beside count)
+if(command AND NOT count EQUAL 2)
+  message(FATAL_ERROR "The command is installed without its manual page or bash's completion: ${beside}")
+endif()
 consumer(core "-DCMAKE_PREFIX_PATH=${prefix}" -DCOMPONENTS=core)
 consumer(all "-DCMAKE_PREFIX_PATH=${prefix}" "-DCOMPONENTS=stoker;glsl")
 

@@ -12,7 +12,7 @@ class Replays : public TensorsOnDevices {
 };
 INSTANTIATE_TEST_SUITE_P(Devices, Replays, every_device(), device_name);
 
-TEST_P(Replays, a_layer_of_a_thousand_batch_sizes_is_compiled_once) {
+TEST_P(Replays, a_layer_of_a_thousand_batch_sizes_is_compiled_once_for_each_tiling) {
   const Tensor w = as_type(remainder(iota({24, 20}), 7), DType::f32).eval();
   const Tensor b = ones({20}).eval();
   const auto layer = jit([&](const Tensor& x) { return relu(matmul(x, w) + b); });
