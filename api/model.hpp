@@ -1,4 +1,4 @@
-// Models of any kind behind one interface: ONNX files, networks of Stoker's, scripts. Component
+// Models of any kind behind one interface: ONNX files, Stoker's networks, scripts. Component
 // Stoker::model.
 #pragma once
 

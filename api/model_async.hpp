@@ -6,10 +6,10 @@
 //     const NamedValues out = co_await faces.async_predict(inputs, use_awaitable);
 //
 // The handler's signature is void(std::exception_ptr, T), so use_awaitable, use_future and
-// yield_context throw the Error. What is refused at once is thrown by the call itself. See
-// runtime/asio/future_asio.hpp for executors, allocators and cancellation, which stops the wait;
-// PredictOptions::limits end the work. GCC 12 does not compile a braced list inside co_await: name
-// the inputs before.
+// yield_context throw the Error. Errors that predict() and load_model() throw at the call are
+// thrown by the call here, too. See runtime/asio/future_asio.hpp for executors, allocators and
+// cancellation. Cancellation only stops the wait; PredictOptions::limits end the work. GCC 12
+// miscompiles or rejects braced lists within co_await: name the inputs first.
 //
 // Threads: any; no call blocks.
 #pragma once

@@ -5,10 +5,10 @@
 //     const onnx::NamedValues out = co_await faces.async_run(inputs, use_awaitable);
 //
 // The handler's signature is void(std::exception_ptr, T), so use_awaitable, use_future and
-// yield_context throw the Error of a run that failed. What is refused at once is thrown by the call
-// itself, as run() and load() throw it. See runtime/asio/future_asio.hpp for executors, allocators
-// and cancellation, which stops the wait; the work ends by RunOptions::limits. GCC 12 compiles
-// braced lists within co_await wrongly or not at all: name inputs and options before.
+// yield_context throw the Error of a run that failed. Errors that run() and load() throw at the
+// call are thrown by the call here, too. See runtime/asio/future_asio.hpp for executors, allocators
+// and cancellation. Cancellation only stops the wait; RunOptions::limits end the work. GCC 12
+// miscompiles or rejects braced lists within co_await: name inputs and options first.
 //
 // Threads: any; no call blocks.
 #pragma once

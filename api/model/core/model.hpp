@@ -4,26 +4,28 @@
 //     NamedValues out = faces.predict({{"input", photo}}).get();
 //     const Tensor boxes = out.at("boxes").tensor();
 //
-// There `photo` is what the model wants. A picture as it was decoded becomes that:
+// Here `photo` is already in the form that the model takes. image_input() converts a decoded
+// picture:
 //
 //     faces.predict({{"input", faces.image_input("input", photo, {.mean = {127}, .std = {128}})}});
 //
-// What kind a file holds is found by its content, then by its name (model_kind.hpp). Programs that
-// want more of one kind use onnx::Model or nn::Model; docs/onnx.md says how a script describes a
-// model.
+// The kind of a file is determined by its content, then by its name (model_kind.hpp). Programs that
+// need more than predictions use onnx::Model or nn::Model. docs/models.md says how a script
+// describes a model.
 //
 // Threads: an immutable, shared handle; any thread may predict, any number at once. Networks and
-// ONNX models share their weights and compiled programs; each prediction of a script runs it anew,
-// with a Lua state of its own. The last handle that goes away cancels nothing: predictions keep
-// what they need. A system outlives its models, and at its end waits for the predictions of scripts
-// that still run: limits or a token end those.
+// ONNX models share their weights and compiled programs; each prediction of a script runs the
+// script again, with a Lua state of its own. Destroying the last handle cancels nothing:
+// predictions keep what they need. A system must outlive its models. Its destructor waits for
+// predictions of scripts that still run; limits or a token can end them.
 //
 // Errors are thrown by the call, before anything runs: load_model() throws not_found, io_error,
-// unsupported (no model, with what it looks like; what the kind does not have), and what
-// onnx::load(), nn::ModelFile and a script throw. predict() throws not_found for a name that the
-// model does not have (with the nearest), invalid_argument for an input that is missing or of
-// another kind, dtype_mismatch, shape_mismatch. What fails later is in the future. input() throws
-// not_found, image_input() that and what api/data/image_input.hpp says.
+// unsupported (the file is not a model, with what it looks like; an option that the kind does not
+// have), and every error of onnx::load(), nn::ModelFile and scripts. predict() throws not_found for
+// a name that the model does not have (with the nearest name), invalid_argument for an input that
+// is missing or of another kind, dtype_mismatch, shape_mismatch. Later failures are in the future.
+// input() throws not_found; image_input() also throws invalid_argument for a picture or options
+// that do not suit the input.
 #pragma once
 
 #include <cstdint>
@@ -43,48 +45,50 @@ namespace stoker {
 
 class System;
 using onnx::NamedValues;
-/// Limits; a seed for random numbers; the outputs that are wanted.
+/// Limits, a seed for random numbers, and the outputs to compute.
 using PredictOptions = onnx::RunOptions;
 
 struct LoadModelOptions {
-  /// Where weights lie and predictions run. None: the device of the DeviceScope.
+  /// Where weights are stored and predictions run. None: the device of the DeviceScope.
   Device device = {};
-  /// ONNX: programs that are kept, over all signatures.
+  /// ONNX: the number of programs that are kept, over all signatures.
   std::size_t max_plans = 64;
-  /// ONNX: what these may take, and what a prediction does that finds none (onnx::LoadOptions). load_model() throws
-  /// unsupported for `refuse` with a model of another kind.
+  /// ONNX: the memory limit for plans, and what a prediction does if there is no plan for it (onnx::LoadOptions).
+  /// load_model() throws unsupported for `refuse` if the model is not ONNX.
   std::uint64_t max_plan_bytes = onnx::Plans::no_limit;
   onnx::NewShape on_new_shape = onnx::NewShape::trace;
-  /// ONNX: null: the standard ones. Need not outlive the call.
+  /// ONNX: the operators; null: the standard ones. The table need not outlive the call.
   const onnx::OperatorTable* operators = nullptr;
-  /// ONNX: how far the graph is rewritten, and passes that do not run. load_model() throws
-  /// not_found for a name that no pass has.
+  /// ONNX: how far the graph is rewritten, and the names of passes that do not run. load_model()
+  /// throws not_found for a name that no pass has.
   onnx::Optimize optimize = onnx::Optimize::all;
   std::vector<std::string> without = {};
-  /// ONNX: in what f32 numbers are stored and computed (onnx::LoadOptions::precision). load_model() throws unsupported
-  /// for another one than full with a model of another kind.
+  /// ONNX: the type in which f32 numbers are stored and computed (onnx::LoadOptions::precision). load_model() throws
+  /// unsupported for any precision but full if the model is not ONNX.
   onnx::Precision precision = onnx::Precision::full;
-  /// Scripts: of each prediction, and of the run in which the model is described.
+  /// Scripts: the limits of each prediction, and of the run that describes the model.
   ScriptLimits limits = {};
-  /// Scripts: gets what they print, from any number of predictions at once. Null: print() writes to
-  /// stdout.
+  /// Scripts: receives the text that they print; several predictions may call it at once. Null:
+  /// print() writes to stdout.
   std::shared_ptr<ScriptObserver> observer = nullptr;
-  /// Scripts: where they may read files, besides their own folder, and write pictures.
+  /// Scripts: the folders in which they may read files and write pictures. They may also read their
+  /// own folder.
   std::vector<std::filesystem::path> allowed_directories = {};
 };
 
 struct AnyModelInfo {
   ModelKind kind = ModelKind::onnx;
-  std::string producer = {};     ///< what wrote the file, as it says; may be empty
+  /// The program that wrote the file, as the file names it; may be empty.
+  std::string producer = {};
   std::string description = {};  ///< "opset 8, 12 nodes", "6 layers"; empty for a script
-  std::string doc = {};          ///< what the file says of itself
-  std::uint64_t parameters = 0;  ///< numbers that were learned; 0 for a script
+  std::string doc = {};          ///< the file's own description
+  std::uint64_t parameters = 0;  ///< number of learned parameters; 0 for a script
   onnx::Metadata properties = {};
 };
 
 namespace models {
 
-/// What a kind of model does. Immutable; any thread.
+/// The operations of a kind of model. Immutable; any thread.
 class Backend {
  public:
   Backend() = default;
@@ -93,18 +97,19 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
 
   [[nodiscard]] virtual const std::vector<onnx::ValueInfo>& inputs() const noexcept = 0;
-  /// None but for a kind whose files give values to inputs.
+  /// Empty except for a kind whose files give values to inputs.
   [[nodiscard]] virtual std::span<const onnx::ValueInfo> inputs_with_default() const noexcept {
     return {};
   }
   [[nodiscard]] virtual const std::vector<onnx::ValueInfo>& outputs() const noexcept = 0;
-  /// Whether a prediction may do without that input.
+  /// Whether a prediction may omit that input.
   [[nodiscard]] virtual bool may_lack(const onnx::ValueInfo& input) const = 0;
   [[nodiscard]] virtual const Device& device() const noexcept = 0;
   [[nodiscard]] virtual AnyModelInfo info() const = 0;
   [[nodiscard]] virtual Future<NamedValues> predict(const NamedValues& inputs,
                                                     const PredictOptions& options) const = 0;
-  /// predict() once, without refusing what that refuses to make. Waits for the outputs.
+  /// Runs predict() once and waits for the outputs. Makes plans that predict() would refuse to
+  /// make.
   virtual void warm_up(const NamedValues& inputs, const PredictOptions& options) const;
 };
 
@@ -117,33 +122,35 @@ class AnyModel {
   explicit AnyModel(std::shared_ptr<const models::Backend> backend) noexcept
       : backend_{std::move(backend)} {}
 
-  /// In the file's order. A dimension is a number, a symbol that stands for one number in all
-  /// inputs, or open.
+  /// The inputs in the file's order. A dimension is a number, a symbol that stands for the same
+  /// number in all inputs, or open.
   [[nodiscard]] const std::vector<onnx::ValueInfo>& inputs() const noexcept {
     return backend_->inputs();
   }
-  /// Inputs of an ONNX model that have a value in its file, which predict() takes in its place. Older files list all of
-  /// their weights so. inputs() has none of them.
+  /// Inputs of an ONNX model that have a value in its file; predict() accepts other values for them. Older files list
+  /// all of their weights as such inputs. inputs() does not contain them.
   [[nodiscard]] std::span<const onnx::ValueInfo> inputs_with_default() const noexcept {
     return backend_->inputs_with_default();
   }
   [[nodiscard]] const std::vector<onnx::ValueInfo>& outputs() const noexcept {
     return backend_->outputs();
   }
-  /// The one of that name, with or without a value in the file.
+  /// The input of that name, with or without a value in the file.
   [[nodiscard]] const onnx::ValueInfo& input(const std::string& name) const;
-  /// Whether a prediction may do without that input of inputs().
+  /// Whether a prediction may omit that input of inputs().
   [[nodiscard]] bool may_lack(const onnx::ValueInfo& input) const {
     return backend_->may_lack(input);
   }
   [[nodiscard]] const Device& device() const noexcept { return backend_->device(); }
   [[nodiscard]] AnyModelInfo info() const { return backend_->info(); }
 
-  /// What input `name` takes, made of a picture [rows, columns, 1, 3 or 4 colours] of pixels 0 to 255: resized, scaled,
-  /// cast and laid out as the options say and, where they say nothing, as the model declares. Lazy, on the device.
+  /// Converts a picture [rows, columns, 1, 3 or 4 colours] of pixels 0 to 255 to the form that input `name` takes. It
+  /// is resized, scaled, cast and laid out as the options say; options that are not given follow the model's
+  /// declaration. Lazy, on the device.
   [[nodiscard]] onnx::Value image_input(const std::string& name, const Tensor& picture,
                                         const ImageOptions& options = {}) const;
-  /// Returns at once. The outputs by name; their tensors may be computed later, as tensors are.
+  /// Returns at once. The future holds the outputs by name; their tensors are lazy and may be
+  /// computed later.
   [[nodiscard]] Future<NamedValues> predict(const NamedValues& inputs,
                                             const PredictOptions& options = {}) const {
     return backend_->predict(inputs, options);
@@ -152,8 +159,8 @@ class AnyModel {
   template <class Token>
   auto async_predict(const NamedValues& inputs, Token&& token,
                      const PredictOptions& options = {}) const;
-  /// Predicts once for such inputs and waits, so that later predictions find all that is compiled. An ONNX model that
-  /// was loaded with `refuse` predicts only for what was warmed up: outputs that are wanted count, too. Blocks.
+  /// Predicts once for such inputs and waits, so that later predictions find everything compiled. An ONNX model that
+  /// was loaded with `refuse` predicts only for the inputs and requested outputs that were warmed up. Blocks.
   void warm_up(const NamedValues& inputs, const PredictOptions& options = {}) const {
     backend_->warm_up(inputs, options);
   }
@@ -162,10 +169,11 @@ class AnyModel {
   std::shared_ptr<const models::Backend> backend_;
 };
 
-/// Blocks. An ONNX model's external data are looked for below the folder of the file.
+/// Blocks. External data of an ONNX model must be below the folder of the file.
 [[nodiscard]] AnyModel load_model(const std::filesystem::path& path,
                                   const LoadModelOptions& options = {});
-/// The same on the pool of System::run_blocking(), which throws as that does. Returns at once.
+/// The same on the pool of System::run_blocking(), with the errors of that function. Returns at
+/// once.
 [[nodiscard]] Future<AnyModel> load_model(const System& system, std::filesystem::path path,
                                           const LoadModelOptions& options = {});
 

@@ -1,8 +1,8 @@
 // What kind of model a file holds, by its first bytes.
 //
-// Threads: any; blocks on the file. Errors are thrown: not_found, io_error, and unsupported for
-// what is no model, with what it looks like. Input is not trusted: at most a few KiB are read, and
-// nothing of them is believed.
+// Threads: any; blocks on the file. Errors are thrown: not_found, io_error, and unsupported for a
+// file that is not a model, with what it looks like. The file is not trusted: at most a few KiB are
+// read, and no length in them is relied on.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,12 @@ enum class ModelKind : std::uint8_t {
 /// "ONNX model", "Stoker network", "pipeline script".
 [[nodiscard]] std::string_view to_string(ModelKind kind) noexcept;
 
-/// Content decides where it can: an ONNX file begins with fields of its format, a network with the
-/// header of a safetensors file. Else the name does: .onnx, .safetensors, .lua. A script is text,
-/// so it needs its name.
+/// The content decides if it can: an ONNX file begins with fields of its format, a network with the
+/// header of a safetensors file. Otherwise the name decides: .onnx, .safetensors, .lua. A script is
+/// plain text, so only its name tells.
 [[nodiscard]] ModelKind kind_of_model(const std::filesystem::path& path);
-/// What a file that begins so looks like: "a ZIP archive (NumPy's .npz, PyTorch, Keras)", "text".
+/// What a file with this beginning looks like: "a ZIP archive (NumPy's .npz, PyTorch, Keras)",
+/// "text".
 [[nodiscard]] std::string looks_of(std::span<const std::byte> beginning);
 
 }  // namespace stoker

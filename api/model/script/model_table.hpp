@@ -4,10 +4,10 @@
 //     options.extension = std::make_shared<ModelTable>();
 //     host.start({"digits", "local m = model.load('mnist.onnx') …"}, options);
 //
-// A model takes of the script's limits: its file as memory and, of an ONNX model, as buffers, too;
-// how large its graph may be, how long it may run. Files are reached through the script's allowed
-// directories only, and an ONNX model has no external data here. A pipeline script runs within the
-// script that loads it.
+// The script's limits apply to its models: the file counts as memory, and for an ONNX model also as
+// buffers; the limits bound the size of its graph and the length of its runs. Only files in the
+// script's allowed directories can be loaded, and an ONNX model may not have external data. A
+// pipeline script runs within the script that loads it.
 //
 // Threads: those of ScriptExtension. Lifetime: any number of scripts, one after the other or at once.
 #pragma once

@@ -1,15 +1,15 @@
-// One application of an operator: what its rules see of it.
+// One application of an operator, as its rules see it.
 //
 // A rule is called while a model is traced for certain shapes. It reads operands and attributes
-// here and returns the node's outputs, as many as the node has or fewer. It must be pure: it
-// depends on what it reads here only.
+// here and returns the node's outputs, as many as the node has or fewer. It must be pure: its
+// results depend only on what it reads here.
 //
-// Where it needs the elements of an operand it asks for known(). If they depend on the inputs of
-// the run, that is a *cut*: what was traced so far becomes a program and runs, and the rule goes on
-// with what came out. So tensors that a rule made before it asks are not valid afterwards: it keeps
-// them as values (keep()) and takes the tensors out of these again.
+// A rule that needs the elements of an operand calls known(). If they depend on the inputs of the
+// run, that makes a *cut*: the nodes that were traced so far become a program and run, and the rule
+// continues with the elements that were read. Tensors that a rule made before the cut are not valid
+// afterwards. It must keep them as values (keep()) and take the tensors from these again.
 //
-// Threads: one walk is on one thread. Errors are thrown; the walk adds the node to them.
+// Threads: one walk uses one thread. Errors are thrown; the walk adds the node to them.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace stoker::onnx {
 
-/// What rules ask of the walk that calls them.
+/// The services of the walk that calls the rules.
 class Walker {
  public:
   /// The elements; makes a cut if they depend on the inputs.
@@ -34,20 +34,21 @@ class Walker {
   [[nodiscard]] virtual bool takes_cut(const Value& value) const = 0;
   /// Traces a subgraph of the node; names of the graphs around are visible in it.
   virtual Values run(const Graph& graph, std::span<const Value> inputs) = 0;
-  /// The same without inputs, for a subgraph whose results may not be wanted: nothing if it takes a cut, or is refused.
+  /// The same without inputs, for a subgraph whose results may not be needed. Nothing if it needs a cut or is refused.
   [[nodiscard]] virtual std::optional<Values> run_without_cut(const Graph& graph) = 0;
   /// The same constant each time, with one copy on the device.
   virtual Value constant(const TensorData& data) = 0;
-  /// Whether rules may put weights into an order that the device likes.
+  /// Whether rules may reorder weights for the device.
   [[nodiscard]] virtual bool may_choose_layouts() const = 0;
-  /// What `make` makes of constant operands of the node that is computed: once, for all plans. `part` tells apart what
-  /// one node prepares.
+  /// The tensor that `make` computes from constant operands of the current node: made once, for all plans. `part`
+  /// distinguishes several such tensors of one node.
   virtual Tensor prepared(std::size_t part, const std::function<Tensor()>& make) = 0;
   /// A value whose tensor stays valid at cuts.
   virtual Value keep(Value value) = 0;
-  /// A key (api/tensor/math/random.hpp) that no other call gets; of each run, or of the seed.
+  /// A key (api/tensor/math/random.hpp) that no other call gets: a new one in each run, or with a
+  /// seed the same in each run.
   virtual Tensor random_key(std::optional<std::uint64_t> seed) = 0;
-  /// Before the first round of a loop of at most so many.
+  /// Called before the first round of a loop of at most `most` rounds.
   virtual std::unique_ptr<Rounds> rounds(std::int64_t most) = 0;
 
  protected:
@@ -86,17 +87,17 @@ class Call {
   /// The only element. Throws shape_mismatch unless there is one.
   [[nodiscard]] std::int64_t integer(std::size_t i) const;
   [[nodiscard]] double real(std::size_t i) const;
-  /// Axes, or other integers, that are an operand since some version and an attribute before:
-  /// nothing if neither is given.
+  /// Axes or other integers that are an operand in newer versions of the operator and an attribute
+  /// in older ones. Nothing if neither is given.
   [[nodiscard]] std::optional<Axes> integers(std::size_t i, std::string_view attribute) const;
 
   // Results ---------------------------------------------------------------------------------------
-  /// A tensor with the element type of an operand, converted to it.
+  /// The tensor, converted to the element type of operand `i`.
   [[nodiscard]] Value like(const Tensor& tensor, std::size_t i = 0) const;
   /// u8 that holds 0 or 1.
   [[nodiscard]] static Value condition(const Tensor& tensor);
   [[nodiscard]] Value keep(Value value) const { return walker_.keep(std::move(value)); }
-  /// Throws with the operator as op.
+  /// Throws an error whose op is the operator.
   [[noreturn]] void refuse(ErrorCode code, std::string reason) const;
 
  private:
@@ -106,7 +107,7 @@ class Call {
   Walker& walker_;
 };
 
-/// An axis in [0, rank), from one that may count from the end. Throws invalid_parameter.
+/// The axis in [0, rank) for one that may count from the end. Throws invalid_parameter.
 [[nodiscard]] std::int64_t axis_in(std::int64_t axis, std::int64_t rank);
 [[nodiscard]] Axes axes_in(const Axes& axes, std::int64_t rank);
 [[nodiscard]] Shape shape_of(std::span<const std::int64_t> extents);

@@ -1,4 +1,5 @@
-// A tensor whose elements the host knows: an initializer, a shape, and what host rules make of them.
+// A tensor whose elements the host knows: an initializer, a shape, or a result that host rules
+// compute from these.
 //
 //     const Known extents = Known::integers({2, 3});           // int64[2]
 //     const Tensor weights = known.tensor();                   // on the device of the DeviceScope
@@ -6,8 +7,8 @@
 // Ownership: copies share the elements, which may lie in a mapped file. tensor() copies them to a
 // device once and keeps that copy for as long as the Known lives; it copies again if another device
 // asks, or if the device was lost. One element becomes a constant of the program and needs no
-// memory. Elements of 4 or 2 bits stay packed until somebody asks for bytes().
-// Threads: any. Errors are thrown: dtype_mismatch if the elements are not of the class asked for.
+// memory. Elements of 4 or 2 bits stay packed until bytes() is called. Threads: any. Errors are
+// thrown: dtype_mismatch if the elements are not of the requested class.
 #pragma once
 
 #include <memory>
@@ -23,10 +24,10 @@ class Known {
  public:
   /// float[0].
   Known();
-  /// Elements of carrier_of(type), row-major. Throws invalid_argument unless they fill the shape,
-  /// and for types without a carrier.
+  /// Elements of carrier_of(type), row-major. Throws invalid_argument if they do not fill the
+  /// shape, and for types without a carrier.
   Known(ElementType type, const Shape& shape, std::vector<std::byte> carried);
-  /// The same elements; they stay where they are. Throws limit_exceeded for more than 8 axes.
+  /// The elements of `data`, which are not copied. Throws limit_exceeded for more than 8 axes.
   explicit Known(const TensorData& data);
 
   /// A vector, or any shape, of integers or booleans. Each is wrapped to the type.
@@ -42,23 +43,23 @@ class Known {
   [[nodiscard]] const TensorSpec& spec() const noexcept;
   [[nodiscard]] const Shape& shape() const noexcept { return spec().shape; }
   [[nodiscard]] std::size_t elements() const noexcept { return spec().elements(); }
-  /// Not aligned. Elements of less than a byte have one each.
+  /// The elements, not aligned. Elements of less than a byte take one byte each.
   [[nodiscard]] std::span<const std::byte> bytes() const;
-  /// The same as a file holds them: elements of less than a byte are packed.
+  /// The elements as a file holds them: those of less than a byte are packed.
   [[nodiscard]] SharedBytes packed() const;
 
   [[nodiscard]] bool holds_integers() const noexcept;
-  /// Of integers and booleans; u64 wraps.
+  /// The elements of integers or booleans; u64 wraps.
   [[nodiscard]] std::vector<std::int64_t> to_integers() const;
-  /// Of any real numbers.
+  /// The elements of any real type.
   [[nodiscard]] std::vector<double> to_reals() const;
-  /// Its elements at these positions, row-major, in another shape of as many. Throws
-  /// invalid_argument for a position that is not there.
+  /// The elements at these positions, row-major, in a shape of as many elements. Throws
+  /// invalid_argument for a position out of range.
   [[nodiscard]] Known taken(std::span<const std::int64_t> positions, const Shape& shape) const;
   [[nodiscard]] Known reshaped(const Shape& shape) const;
 
   [[nodiscard]] Tensor tensor() const;
-  /// The copy that tensor() made and that is still there; empty if there is none.
+  /// The copy that tensor() made, if it still exists; otherwise empty.
   [[nodiscard]] Tensor copy() const;
 
  private:

@@ -1,4 +1,4 @@
-// Definitions of ONNX operators, and the table of them.
+// Definitions of ONNX operators, and the table that holds them.
 //
 // An operator is one definition in the file of its family in api/onnx/operators:
 //
@@ -14,9 +14,9 @@
 //     table.add({.name = "Twice", .domain = "com.example", .lower = …});
 //     onnx::load("model.onnx", {.operators = &table});
 //
-// Threads: a table may be read from any thread, and changed by one while nobody reads it. A loaded
+// Threads: any thread may read a table; one thread may change it while no other reads it. A loaded
 // model keeps the definitions that it uses. Errors are thrown: invalid_argument for a definition
-// without a name, a version or a rule; already_exists for an operator that is there.
+// without a name, a version or a rule; already_exists for an operator that the table has.
 #pragma once
 
 #include <functional>
@@ -37,29 +37,31 @@ struct Operator {
 
   std::string name;         ///< "Softplus"
   std::string domain = {};  ///< empty: ONNX's own
-  /// The versions of the domain in which the operator began or changed, ascending. A model of an
+  /// The versions of the domain in which the operator began or changed, ascending. A model with an
   /// opset before the first is refused.
   std::vector<int> since = {1};
   std::size_t least_inputs = 1;
   std::size_t most_inputs = 1;
   std::size_t most_outputs = 1;
-  /// Those that the rules understand. A node with another one is refused when the model is loaded.
+  /// The attributes that the rules understand. A node with another attribute is refused when the
+  /// model is loaded.
   std::vector<std::string> attributes = {};
-  /// The operands whose elements decide about shapes: those that `lower` may ask known() for. A
-  /// model's input that comes to one through host rules is read before each run, and plans are kept
-  /// by its elements.
+  /// The operands whose elements decide about shapes: `lower` may ask known() for these only. If an
+  /// input of the model reaches such an operand through host rules, it is read before each run, and
+  /// its elements are part of the plan's key.
   std::vector<std::size_t> decides = {};
-  /// Why this node cannot be computed; empty: it can. Asked when the model is loaded.
+  /// The reason why this node cannot be computed; empty: it can be. Called when the model is
+  /// loaded.
   std::function<std::string(const Node& node, int version)> refuse = {};
-  /// Computes small known operands on the host; nothing if it does not for these. Asked only if all
-  /// operands that are given are known.
+  /// Computes the outputs on the host from small known operands, or returns nothing for operands
+  /// that it leaves to `lower`. Called only if all given operands are known.
   std::function<std::optional<Values>(Call& call)> host = {};
-  /// The outputs as lazy tensors, or as whatever they are. Required.
+  /// Returns the outputs, mostly as lazy tensors. Required.
   std::function<Values(Call& call)> lower = {};
-  /// Whether equal operands give unequal results.
+  /// Whether equal operands may give different results.
   bool random = false;
-  /// Whether results are elements of its operands in other places, and nothing else. Then it serves
-  /// tensors of strings as it is: its rules move their positions.
+  /// Whether the results are only elements of the operands at other positions. Such an operator
+  /// also serves tensors of strings without rules of its own for them: its rules move positions.
   bool moves = false;
 };
 
@@ -81,7 +83,7 @@ class OperatorTable {
       operators_;
 };
 
-/// The last version of the operator that `opset` has; 0 if it began later.
+/// The last version of the operator that `opset` includes; 0 if the operator began later.
 [[nodiscard]] int version_of(const Operator& definition, std::int64_t opset) noexcept;
 
 }  // namespace stoker::onnx

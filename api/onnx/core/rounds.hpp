@@ -1,11 +1,11 @@
-// The rounds of a loop whose number or shapes only the run knows, as the loop's rule goes through them.
+// The rounds of a loop whose number or shapes only the run knows, as the loop's rule visits them.
 //
 //     rule: body ──▶ part() ──▶ body ──▶ part() ──▶ … ──▶ outputs
 //
-// Where a round cannot be traced together with the next one, or so many have been that their program gets too long, the
-// rule parts them. From then on rounds that start from alike states, of the same types and extents and with the same
-// elements where the host knows them, are the same program, and the rule is called for some of them. So it
-// keeps nothing beyond part() but what that returns.
+// The rule separates two rounds by part() if they cannot be traced together, or if the program of the rounds so far
+// gets too long. From then on, rounds that start from alike states share one program: states of the same types and
+// extents, and with the same elements where the host knows them. The rule is called for only some of these rounds, so
+// across part() it may keep nothing but the result of part().
 //
 // Threads: that of the walk. Errors are thrown.
 #pragma once
@@ -19,38 +19,38 @@
 
 namespace stoker::onnx {
 
-/// Between two rounds.
+/// The state between two rounds.
 struct LoopState {
   bool goes_on = true;
-  Values states = {};  ///< what the next round starts from, or the last ones
-  Values given = {};   ///< behind the last round that was parted: what the rounds gave, stacked
-  std::size_t together = 0;  ///< rounds that come before they are parted again; 0: any number
+  Values states = {};  ///< the states that the next round starts from, or the final ones
+  Values given = {};   ///< after the last round, if rounds were separated: their outputs, stacked
+  std::size_t together = 0;  ///< rounds to trace until the next part(); 0: any number
 };
 
-/// What a round comes to.
+/// The result of a round.
 struct RoundResult {
-  Value goes_on;         ///< a condition
+  Value goes_on;         ///< the condition
   Values before, after;  ///< states, as many
-  /// What the body calls the states.
+  /// The names of the states in the body.
   std::span<const std::string_view> names;
-  /// What is to be stacked, tensors, of each round since the one that was parted last.
+  /// The tensors to be stacked, of each round since the last part().
   std::vector<Values> given;
-  std::size_t together = 1;  ///< of what comes next
+  std::size_t together = 1;  ///< LoopState::together of the next rounds
 };
 
 class Rounds {
  public:
   virtual ~Rounds() = default;
-  /// Where the loop goes on; nothing: with its first round.
+  /// The state with which the loop continues; nothing: it begins with its first round.
   [[nodiscard]] virtual std::optional<LoopState> resumed() = 0;
-  /// Whether a round with this condition must be parted from the next: its condition takes a cut, or one was made since
-  /// rounds were parted, or the loop began.
+  /// Whether a round with this condition must be separated from the next: because the condition needs a cut, or because
+  /// a cut was made since the last part() or the start of the loop.
   [[nodiscard]] virtual bool must_part(const Value& goes_on) const = 0;
-  /// Whether rounds may be parted only because they are many: not if each run must be one program, and not if a state
-  /// decides about shapes, which would take cuts.
+  /// Whether rounds may be separated only because they are many. Not if each run must be one program, nor if a state
+  /// decides about shapes, because that would need cuts.
   [[nodiscard]] virtual bool may_part(std::span<const std::string_view> names) const = 0;
-  /// Ends a round, by a cut if its condition takes one. The result does not go on behind as many rounds as the loop may
-  /// have.
+  /// Ends a round, by a cut if its condition needs one. `goes_on` of the result is false after the loop's maximum
+  /// number of rounds.
   [[nodiscard]] virtual LoopState part(RoundResult round) = 0;
 };
 

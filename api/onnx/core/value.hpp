@@ -1,19 +1,19 @@
-// What a name of an ONNX graph stands for, and what a program gives to a model and gets back: a
-// tensor, texts, a list of values, a map, or an optional value.
+// A value of an ONNX graph, and an input or output of a model: a tensor, texts, a list of values, a
+// map, or an optional value.
 //
 //     onnx::Value image = tensor;                             // float, by the tensor's dtype
 //     onnx::Value mask{flags, onnx::ElementType::boolean};    // u8 elements that are 0 or 1
 //     std::vector<float> numbers = result.tensor().to_vector<float>();
 //
-// A tensor value is *known* if the host has its elements (known.hpp), else lazy. tensor() gives either.
+// A tensor value is *known* if the host has its elements (known.hpp), otherwise lazy. tensor() works
+// for both.
 //
-// The labels that a classifier chooses, and the maps of its scores, come of tensors that the run computes.
-// Such texts and sequences are *to come*: texts() and elements() read the tensor when they are called first,
-// and wait for it.
+// A classifier's labels and score maps are made from tensors that the run computes. Such texts and sequences
+// are *to come*: the first call of texts() or elements() reads the tensor and waits for it.
 //
-// Ownership: copies share what they hold. Threads: any, for the values that a program holds. Errors
-// are thrown: invalid_argument if a value is of another kind than asked for; where values are to come, what
-// reading their tensor throws.
+// Ownership: copies share their contents. Threads: any, for the values that a program holds. Errors are
+// thrown: invalid_argument if a value is not of the requested kind; for values to come, every error of
+// reading their tensor.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ struct Texts {
 
 class Value {
  public:
-  /// Nothing: an optional operand that was not given.
+  /// No value: an optional operand that was not given.
   Value() = default;
   Value(const Tensor& tensor);  // NOLINT(google-explicit-constructor)
   /// Throws dtype_mismatch unless the tensor's dtype carries that type.
@@ -43,21 +43,22 @@ class Value {
   Value(Texts texts)                               // NOLINT(google-explicit-constructor)
       : held_{std::make_shared<const Texts>(std::move(texts))} {}
   [[nodiscard]] static Value sequence(std::vector<Value> elements);
-  /// An optional value that is there, or that is not.
+  /// An optional value with an element; no_element() makes one without.
   [[nodiscard]] static Value optional(Value element);
   [[nodiscard]] static Value no_element();
-  /// From keys, integers or texts, to numbers or texts: vectors that the host knows. Throws invalid_argument
-  /// for others, and unless there are as many keys as values.
+  /// A map from keys (integers or texts) to values (numbers or texts); both are vectors that the host knows.
+  /// Throws invalid_argument for other values, and if there are not as many keys as values.
   [[nodiscard]] static Value map(Value keys, Value values);
-  /// Texts to come, of the shape of `places`: those at these places of `all`. Places are integers.
+  /// Texts to come, of the shape of `places`: all[p] for each integer p in `places`.
   [[nodiscard]] static Value chosen_texts(std::vector<std::string> all, const Value& places);
-  /// A sequence to come: a map for each row of `rows` [n, keys], from the keys to its elements.
+  /// A sequence to come: for each row of `rows` [n, keys] a map from the keys to the row's
+  /// elements.
   [[nodiscard]] static Value maps_of_rows(const Value& keys, const Value& rows);
 
   [[nodiscard]] bool is_given() const noexcept {
     return !std::holds_alternative<std::monostate>(held_);
   }
-  /// Known or lazy.
+  /// Whether it is a tensor, known or lazy.
   [[nodiscard]] bool is_tensor() const noexcept { return is_known() || is_lazy(); }
   [[nodiscard]] bool is_known() const noexcept { return std::holds_alternative<Known>(held_); }
   [[nodiscard]] bool is_lazy() const noexcept { return std::holds_alternative<Lazy>(held_); }
@@ -66,16 +67,16 @@ class Value {
   [[nodiscard]] bool is_map() const noexcept { return std::holds_alternative<MapPtr>(held_); }
   [[nodiscard]] bool is_optional() const noexcept { return std::holds_alternative<Option>(held_); }
 
-  /// Of a tensor or texts.
+  /// The element type of a tensor or of texts.
   [[nodiscard]] ElementType type() const;
   [[nodiscard]] const Shape& shape() const;
   [[nodiscard]] Tensor tensor() const;
   [[nodiscard]] const Known& known() const;
   [[nodiscard]] const Texts& texts() const;
   [[nodiscard]] const std::vector<Value>& elements() const;
-  /// Null if there is none.
+  /// The element of an optional value; null if it has none.
   [[nodiscard]] const Value* element() const;
-  /// Of a map.
+  /// The keys and values of a map.
   [[nodiscard]] const Value& keys() const;
   [[nodiscard]] const Value& values() const;
 
@@ -83,22 +84,22 @@ class Value {
   /// "nothing".
   [[nodiscard]] std::string to_string() const;
 
-  /// A tensor that stands for this value until another takes its place: what a walk exchanges at a
-  /// cut. Values that were copied from one another share it.
+  /// The tensor of a lazy value, which a walk replaces at a cut. Copies of a value share the cell.
   struct Cell {
     Tensor tensor;
   };
   /// Calls `visit` with the cell of each lazy tensor in it, in order.
   void visit_cells(const std::function<void(const std::shared_ptr<Cell>&)>& visit) const;
-  /// The same with other tensors in the place of its lazy ones; empty: as it is.
+  /// A copy in which `replace` gives the tensors of lazy values; where it returns an empty tensor,
+  /// the value stays as it is.
   [[nodiscard]] Value with_tensors(const std::function<Tensor(const Cell&)>& replace) const;
 
-  /// The tensor that texts or a sequence to come are made of; null if it is neither.
+  /// The tensor from which texts or a sequence to come are made; null for other values.
   [[nodiscard]] const Value* source() const noexcept;
-  /// What these elements of source() make of it. Precondition: it has a source.
+  /// The texts or the sequence for these elements of source(). Precondition: it has a source.
   [[nodiscard]] Value made_of(const Known& elements) const;
 
-  /// Whether every walk of the model gives this value here.
+  /// Whether this value is the same in every walk of the model.
   [[nodiscard]] bool is_constant() const noexcept { return constant_; }
   [[nodiscard]] Value as_constant(bool constant) const;
 
@@ -119,7 +120,7 @@ class Value {
   [[noreturn]] void refuse(const char* expected) const;
   [[nodiscard]] static Value to_come(bool is_texts, const Value& source,
                                      std::function<Value(const Known&)> make);
-  /// Itself, or what is to come, once it has come: reads, and waits.
+  /// This value, or for a value to come the value it becomes: reads the source and waits for it.
   [[nodiscard]] const Value& arrived() const;
 
   std::variant<std::monostate, Known, Lazy, TextsPtr, ListPtr, Option, MapPtr, ToComePtr> held_;

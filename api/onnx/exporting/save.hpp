@@ -4,15 +4,15 @@
 //     onnx::save(f, {{"x", DType::f32, {"batch", 784}}}, "f.onnx");
 //
 // The function is traced, as jit() traces it, and each operation becomes operators of ONNX's own domain. Tensors that
-// the function stands on become the file's weights. An extent that inputs leave open has a name; the function is then
-// called three times, with numbers in its place, and may depend on it in proportion only. Networks and trained models:
-// api/model/core/network_export.hpp.
+// the function captures become the file's weights. An open extent of an input has a name; the function is then called
+// three times, with numbers for this extent, and its extents must be constant or proportional to it. Networks and
+// trained models: api/model/core/network_export.hpp.
 //
-// Threads: any. Blocks: on weights that are still computed, and on the file. Errors are thrown: invalid_argument for an
-// opset that is not written, names that are empty or stand twice, more than one open extent, and a function whose
-// operations are others for another batch; unsupported with all operations that have no ONNX form, by name, and why;
-// limit_exceeded for more than the 2 GiB that a file may have; what the function throws; not_found, io_error. A file
-// is there as a whole or not at all.
+// Threads: any. Blocks on weights that are still being computed, and on the file. Errors are thrown: invalid_argument
+// for an opset that is not supported, for names that are empty or occur twice, for more than one open extent, and for a
+// function whose operations depend on the batch; unsupported with the names of all operations that have no ONNX form,
+// and the reasons; limit_exceeded for a file of more than 2 GiB; errors of the function; not_found, io_error. A file is
+// written completely or not at all.
 #pragma once
 
 #include <cstdint>
@@ -42,21 +42,21 @@ struct SaveInput {
 
 struct SaveOptions {
   int opset = 17;
-  /// A number for the open extent, which is one then.
+  /// A number for the open extent, which then is fixed.
   std::optional<std::int64_t> batch = {};
-  /// One name for each output; none: "output_0", "output_1", …
+  /// One name for each output; empty: "output_0", "output_1", …
   std::vector<std::string> outputs = {};
-  /// Names of weights: of tensors that have been computed. Others are "weights_0", …
+  /// Names of weights; their tensors have been computed. Other weights are "weights_0", …
   std::map<std::string, Tensor, std::less<>> weights = {};
   std::string doc = {};
   Metadata metadata = {};
-  /// Where nodes of constants are computed. None: current_device().
+  /// The device that computes nodes of constants. None: current_device().
   Device device = {};
 };
 
 using SavedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
 
-/// What save() writes.
+/// The model that save() writes.
 [[nodiscard]] ModelFile exported(const SavedFunction& function,
                                  const std::vector<SaveInput>& inputs,
                                  const SaveOptions& options = {});

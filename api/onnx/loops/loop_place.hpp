@@ -1,4 +1,5 @@
-// A place between two rounds of a loop: what the rounds after it start from. Rounds from equal places are one program.
+// A place between two rounds of a loop: the state from which the next rounds start. Rounds from equal places share one
+// program.
 //
 // Plain values; immutable once they are shared. Threads: any.
 #pragma once
@@ -17,44 +18,48 @@ namespace stoker::onnx {
 /// A loop of a run.
 struct LoopId {
   std::size_t depth = 0;    ///< cuts and places before it
-  std::size_t ordinal = 0;  ///< among the loops that began since the last one of these
+  std::size_t ordinal = 0;  ///< among the loops that began since the last cut or place
 
   friend bool operator==(const LoopId&, const LoopId&) = default;
 };
 
 struct LoopPlace {
   Values states = {};  ///< with placeholders
-  /// What was asked for in the loop of tensors that were there before it, by position, and stays known.
+  /// Elements that the loop has read of tensors from before it, by the tensors' positions; they stay
+  /// known.
   std::vector<std::pair<std::size_t, Known>> answers = {};
-  std::vector<ElementType> given = {};  ///< types of what a round gives to be stacked
-  std::size_t together = 1;             ///< rounds that come before they are parted again
-  bool has_key = false;  ///< whether rounds have a key of random numbers of their own
-  /// Rounds since the loop was parted first. No part of the key: the elements of states that it is for are.
+  std::vector<ElementType> given = {};  ///< types of a round's outputs that are stacked
+  std::size_t together = 1;             ///< rounds to trace until the next part()
+  bool has_key = false;  ///< whether each round has a random key of its own
+  /// Rounds since the first part(). Not part of the key, which has the elements of the states that depend
+  /// on it.
   std::size_t rounds = 0;
 
-  /// The same for equal places only.
+  /// Equal for equal places only.
   [[nodiscard]] std::string key(LoopId loop) const;
 };
 using LoopPlacePtr = std::shared_ptr<const LoopPlace>;
 
-/// What a walk hands over at the end of a round.
+/// The data that a walk hands over at the end of a round.
 struct RoundEnd {
   LoopId loop;
   std::int64_t most = 0;  ///< rounds
   LoopPlacePtr place;     ///< of the next round
-  /// What was there before the loop, then the lazy tensors of the states, then the key if there is one.
+  /// The tensors from before the loop, then the lazy tensors of the states, then the key if there is
+  /// one.
   std::vector<Tensor> alive = {};
-  std::optional<Tensor> condition = {};  ///< to be read; its first byte decides
-  bool goes_on = false;                  ///< if there is no condition
+  std::optional<Tensor> condition = {};  ///< is read; its first byte decides
+  bool goes_on = false;                  ///< decides if there is no condition
   std::size_t rounds = 0;                ///< that end here
-  std::vector<Tensor> given = {};        ///< to be stacked: of one round, or of several, stacked
+  /// Outputs to be stacked: of one round, or of several, already stacked.
+  std::vector<Tensor> given = {};
 };
-/// How it goes on.
+/// How the walk continues.
 struct AfterRound {
   bool goes_on = false;
   LoopPlacePtr place;
-  std::vector<Tensor> alive = {};  ///< as many as were handed over
-  std::vector<Tensor> given = {};  ///< behind the last round: stacked
+  std::vector<Tensor> alive = {};  ///< as many as RoundEnd::alive
+  std::vector<Tensor> given = {};  ///< after the last round: the stacked outputs
 };
 
 }  // namespace stoker::onnx

@@ -9,8 +9,8 @@ namespace stoker::onnx {
 
 enum class Optimize : std::uint8_t {
   none,   ///< the graph as it was read
-  basic,  ///< only what gives the same numbers to the bit
-  all,    ///< also what rounds otherwise: numbers may differ as the dtype rounds
+  basic,  ///< only rewrites that keep results the same to the bit
+  all,    ///< also rewrites after which results may differ by rounding
 };
 
 }  // namespace stoker::onnx

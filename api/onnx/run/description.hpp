@@ -1,10 +1,11 @@
-// What a model's file says of itself, and what Stoker makes of it: what `stoker onnx info` shows.
+// The description of a model that `stoker onnx info` shows: what its file declares, and what Stoker
+// supports of it.
 //
 //     const onnx::Description faces = model.info();
 //     const onnx::Description stranger = onnx::describe(file);        // also if it cannot be loaded
 //
-// Plain values. Texts are the file's own: any bytes, for printable() before a person sees them.
-// describe() opens no device and reads no weights; any thread.
+// Plain values. Texts come from the file and may hold any bytes: pass them through printable()
+// before you show them. describe() opens no device and reads no weights; any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace stoker::onnx {
 
-/// What the file says of itself.
+/// What the file declares about itself.
 struct ModelMetadata {
   std::string producer_name, producer_version, domain, doc;
   std::int64_t ir_version = 0;
@@ -30,9 +31,9 @@ struct ModelMetadata {
 struct Description {
   struct Input {
     ValueInfo value;
-    bool has_default = false;  ///< an initializer: a run may leave it out
+    bool has_default = false;  ///< it has an initializer: a run may omit it
   };
-  /// Constants: initializers, and the tensors of Constant nodes, of all graphs.
+  /// Initializers and the tensors of Constant nodes, in all graphs.
   struct Parameters {
     std::size_t tensors = 0;
     std::uint64_t elements = 0;
@@ -41,7 +42,7 @@ struct Description {
   struct OperatorUse {
     std::string domain;  ///< empty: ONNX's own
     std::string name;
-    int version = 0;  ///< the last that the opset has; 0: it is not known
+    int version = 0;  ///< the last one that the opset has; 0: unknown
     std::size_t count = 0;
   };
   struct UnsupportedNode {
@@ -50,18 +51,17 @@ struct Description {
     std::int64_t opset = 0;
     std::string why;
   };
-  /// The first dimension of the inputs that a run must give, as the file declares it: what a batch
-  /// mostly is. Whether the rows of a batch are computed independently of one another, no file
-  /// says.
+  /// The first dimension of the required inputs, as the file declares it; usually the batch. No
+  /// file states whether the rows of a batch are computed independently of one another.
   struct FirstAxis {
     enum class Kind : std::uint8_t {
       free,    ///< the same symbol in all, or unknown in all
       fixed,   ///< the same extent in all
-      unlike,  ///< not alike, or an input has none
+      unlike,  ///< the inputs differ, or one has no axis
     };
     Kind kind = Kind::unlike;
-    std::string symbol = {};  ///< of a free one; empty: unknown
-    std::int64_t extent = 0;  ///< of a fixed one
+    std::string symbol = {};  ///< of a free axis; empty: unknown
+    std::int64_t extent = 0;  ///< of a fixed axis
   };
 
   ModelMetadata metadata;
@@ -69,11 +69,11 @@ struct Description {
   std::vector<Input> inputs;
   std::vector<ValueInfo> outputs;
   Parameters parameters;
-  std::size_t nodes = 0;               ///< of all graphs, the model's functions inlined
+  std::size_t nodes = 0;               ///< in all graphs, with the model's functions inlined
   std::vector<OperatorUse> operators;  ///< of these nodes, by domain, name and version
   std::vector<UnsupportedNode> unsupported;
   FirstAxis first_axis;
-  /// Of a model that was loaded for another precision than the file's.
+  /// Set if the model was loaded with a precision other than the file's.
   std::optional<PrecisionReport> precision = {};
 };
 

@@ -4,28 +4,28 @@
 //     const onnx::NamedValues out = faces.run({{"input", photo}}).get();
 //     const Tensor boxes = out.at("boxes").tensor();
 //
-// The first run with inputs of certain types, extents and shape-deciding contents traces the model for them; the plan
-// is kept. Where an operator needs elements that only the run knows (NonZero, a condition, a trip count), the plan is
-// cut there: the run reads them and goes on with the plan for that answer. No thread waits meanwhile: elements that are
-// there at once, as those of small kernels on the CPU, are read by the call; others by a process, or by the
-// plain thread that waits for the outputs anyway.
+// The first run with inputs of certain types, extents and shape-deciding contents traces the model for them, and the
+// plan is kept. Where an operator needs elements that only the run knows (NonZero, a condition, a trip count), the plan
+// is cut: the run reads the elements and continues with the plan for them. No thread is blocked meanwhile. The call
+// itself reads elements that are available at once, such as results of small kernels on the CPU. Other elements are
+// read by a process, or by a plain thread that already waits for the outputs.
 //
-// A shared, immutable handle; any thread may run it, any number at once. They share weights and plans. Weights are
-// on the model's device. Models that are loaded from one file share them, too, for as long as one of them lives: those
-// that no pass or precision changes whatever the options, all of them if passes and precision are the same and the
-// operators the standard ones. A file that was written to in between, as its times and size tell, is another; writes
-// through a memory map may leave both, so replace a file of models that live, do not write to it so. What was read from
-// memory, a pipe or a file without a name is not shared, nor a file that was written to in the same tick of the clock
-// (10 ms at most, mostly) as it was opened.
+// A shared, immutable handle. Any thread may run it, and any number of runs may overlap; they share weights and plans.
+// Weights are on the model's device. Models that are loaded from one file share its weights for as long as one of them
+// lives. Weights of 4 KiB or more that no pass or precision changes are shared whatever the options; the others are
+// shared if passes and precision are the same and the operators are the standard ones. A file whose times or size have
+// changed counts as another file. A write through a memory map may leave both unchanged, so to update a file that is in
+// use, rename a new file over it. Models read from memory, a pipe or a file without a name share nothing. Neither does
+// a file that was last written in the same tick of the clock in which it was opened (usually at most 10 ms).
 //
 // Errors are thrown by the call: load() throws io_error (the file cannot be read or is damaged), invalid_argument (a
 // graph that is not in order), unsupported (all nodes that cannot be computed, with the reasons), not_found (a name in
 // LoadOptions::without that no pass has). run() throws not_found for a name that no input has, invalid_argument for an
-// input that is missing or of another kind, dtype_mismatch, shape_mismatch. With NewShape::refuse it throws
-// not_found for inputs without a plan; where these must be read first, and behind a cut, that is in the
-// future. What runs, plans or counts throws forked_process in a child of fork(). What fails while it is
-// traced or runs is in the future: io_error if the file has changed since it was loaded and its weights are
-// wanted again.
+// input that is missing or of another kind, dtype_mismatch, shape_mismatch. With NewShape::refuse it throws not_found
+// for inputs without a plan; if inputs must be read first, or if the plan is missing after a cut, the future holds
+// this error. In a child of fork(), run(), warm_up(), bind(), plan() and stats() throw forked_process. Failures while
+// a run is traced or executed are in the future, among them io_error if the file has changed since it was loaded and
+// its weights are needed again.
 #pragma once
 
 #include <filesystem>
@@ -50,63 +50,69 @@ namespace stoker::onnx {
 
 using NamedValues = std::map<std::string, Value, std::less<>>;
 
-/// What a run does that comes to inputs, or behind a cut to elements, for which there is no plan.
+/// What a run does when there is no plan for its inputs, or for the elements that it reads at a
+/// cut.
 enum class NewShape : std::uint8_t {
-  trace,  ///< it makes the plan, which takes longer than a run that finds it
-  /// It fails with not_found, whose text has the nearest plan: warm_up() makes plans, and a run that asks for it.
+  trace,  ///< it makes the plan, which takes longer than a run with a plan
+  /// It fails with not_found; the error names the nearest plan. Plans are made by warm_up(), and by runs whose
+  /// options say `trace`.
   refuse,
 };
 
 struct LoadOptions {
-  /// Where weights lie and runs run. None: the device of the DeviceScope.
+  /// Where weights are stored and runs execute. None: the device of the DeviceScope.
   Device device = {};
-  /// The programs that are kept, over all signatures and cuts.
+  /// The number of programs that are kept, over all signatures and cuts.
   std::size_t max_plans = 64;
-  /// What they may take, as ModelStats::plan_bytes counts it. Those that were not used for longest make room; one that
-  /// takes more by itself is not kept, so that each run traces it anew. Runs that give an input in the place of its
-  /// initializer have plans of their own, for which both bounds count anew.
+  /// The bytes that plans may need, as ModelStats::plan_bytes counts them. The least recently used plans are dropped
+  /// first. A plan that exceeds the bound by itself is not kept, so each run traces it again. Runs that give an input
+  /// for which the file has an initializer have plans of their own, with the same two bounds again.
   std::uint64_t max_plan_bytes = Plans::no_limit;
-  /// With `refuse`, choose bounds that hold all that is warmed up: plans that made room, were not kept, or whose device
-  /// was lost, are refused until they are warmed up again. Texts and maps are in the signature with their elements.
+  /// With `refuse`, choose bounds that hold all plans that are warmed up. A plan that was dropped, was not kept, or
+  /// whose device was lost, is refused until it is warmed up again. The signature contains the elements of texts and
+  /// maps.
   NewShape on_new_shape = NewShape::trace;
-  /// How many nodes a run may go through when it is traced, over all rounds of all loops: no file makes a run without
-  /// an end. More is limit_exceeded.
+  /// How many nodes a run may visit when it is traced, over all rounds of all loops, so that no file can make a run
+  /// endless. More nodes are limit_exceeded.
   std::size_t max_nodes = std::size_t{1} << 22;
-  /// Null: the standard ones. Need not outlive the call.
+  /// Null: the standard operators. The table need not outlive the call.
   const OperatorTable* operators = nullptr;
-  /// How far the graph is rewritten; docs/onnx.md lists the passes. A run that gives an input in the place of its
-  /// initializer runs the graph as it was read.
+  /// How far the graph is rewritten; docs/onnx.md lists the passes. A run that gives an input for which the file
+  /// has an initializer runs the graph as it was read.
   Optimize optimize = Optimize::all;
-  /// Passes that do not run, by name. load() throws not_found for a name that none has.
+  /// Names of passes that do not run. load() throws not_found for an unknown name.
   std::vector<std::string> without = {};
-  /// In what the f32 numbers of the file are stored and computed, at every level, but where results need f32 or the
-  /// device does not gain; info() says which nodes these are. Inputs and outputs keep their types. A run that gives an
-  /// input in the place of its initializer runs the graph as it was read, in its own types.
+  /// The type in which f32 numbers of the file are stored and computed, at every level of `optimize`. Nodes whose
+  /// results need f32, or which gain nothing on the device, stay in f32; info() names them. Inputs and outputs keep
+  /// their types. A run that gives an input for which the file has an initializer runs the graph as it was read, in
+  /// its own types.
   Precision precision = Precision::full;
 };
 
 struct RunOptions {
-  /// Deadline, token, points to wait for: of all that the run starts, and at each cut.
+  /// Deadline, token and points to wait for. They apply to all commands of the run, and at each
+  /// cut.
   CommandOptions limits = {};
-  /// Of random operators that have no seed of their own. The same seed gives the same numbers; without one, each run
-  /// draws anew.
+  /// The seed of random operators that have no seed of their own. The same seed gives the same numbers; without one,
+  /// each run draws new numbers.
   std::optional<std::uint64_t> seed = std::nullopt;
-  /// The outputs that are wanted; what only others need is not computed. Empty: all. Throws not_found for a name that
-  /// no output has.
+  /// The names of the outputs to compute; nodes that only other outputs need are skipped. Empty: all. run() throws
+  /// not_found for an unknown name.
   std::vector<std::string> outputs = {};
-  /// What this run does where there is no plan for its shapes, instead of what the model was loaded with.
+  /// What this run does if there is no plan, in place of LoadOptions::on_new_shape.
   std::optional<NewShape> on_new_shape = std::nullopt;
 };
 
-/// What a model did since it was loaded, the weights that it holds, and what its plans need.
+/// Counts since the model was loaded, the weights that it holds, and the memory that its plans
+/// need.
 struct ModelStats : PlanCounts {
-  /// Of constants on the device: weights that a plan reads, and what nodes made of nothing but constants. Models that
-  /// share them count them each.
+  /// Bytes of constants on the device: weights that a plan reads, and results of nodes whose operands are all
+  /// constant. Each model counts the constants that it shares.
   std::uint64_t weight_bytes = 0;
-  /// What runs of the plans work in besides operands, weights and results, added up over the plans, and constants that
-  /// only plans hold, each once. A run takes the former from the device's memory and gives it back, so plans
-  /// that do not run at the same time may share it. Not counted: the device's code for kernels, and what the
-  /// host keeps of a plan.
+  /// Bytes of working memory of the plans, besides operands, weights and results, added up over the plans, and of
+  /// constants that only plans hold, each counted once. A run allocates its working memory on the device and frees it,
+  /// so plans that do not run at the same time may share it. Not counted: the device's code for kernels, and the
+  /// host's memory of a plan.
   std::uint64_t plan_bytes = 0;
 };
 
@@ -116,32 +122,34 @@ class Model {
   Model() = default;
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// The inputs that a run must or, if they have an initializer, may give.
+  /// All inputs. A run may omit those that have an initializer.
   [[nodiscard]] const std::vector<ValueInfo>& inputs() const noexcept;
   [[nodiscard]] const std::vector<ValueInfo>& outputs() const noexcept;
   [[nodiscard]] ModelMetadata metadata() const;
   [[nodiscard]] const Device& device() const noexcept;
-  /// What describe() says of its file, and what the precision that was asked for came to.
+  /// The result of describe() for its file, and the report on LoadOptions::precision.
   [[nodiscard]] Description info() const;
   [[nodiscard]] ModelStats stats() const;
 
-  /// Returns at once. The outputs are there when it is known which they are: at once where the plan is there and what
-  /// its cuts read is there, too. Their tensors are computed then or later, as tensors are.
+  /// Returns at once. The future is ready when the plans up to the outputs are known and started: at once if the
+  /// plans exist and the elements at their cuts are available. The tensors of the outputs are lazy and may be
+  /// computed later.
   [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,
                                         const RunOptions& options = {}) const;
-  /// run() with a completion token of Asio, as async_get() has them (runtime/asio/future_asio.hpp): what fails is
-  /// thrown where the token throws. Include api/onnx_async.hpp.
+  /// run() with a completion token of Asio, as for async_get() (runtime/asio/future_asio.hpp), which also throws
+  /// the error of a failed run. Include api/onnx_async.hpp.
   template <class Token>
   auto async_run(const NamedValues& inputs, Token&& token, const RunOptions& options = {}) const;
-  /// Traces and plans for such inputs, runs once, with `refuse`, too, and waits for the outputs. Does not
-  /// tell whether the plan is kept. Blocks. Throws what run() does, in the future or not.
+  /// Makes the plan for such inputs, also with `refuse`, runs it once and waits for the outputs. Does not
+  /// report whether the plan is kept. Blocks. Throws every error of run(), also those in its future.
   void warm_up(const NamedValues& inputs, const RunOptions& options = {}) const;
-  /// Runs on the memory of these inputs and outputs; outputs without a buffer that are wanted get one. Traces and runs
-  /// once. Blocks.
+  /// Prepares runs on the memory of these inputs and outputs. Requested outputs without a buffer get one. Traces once.
+  /// Blocks.
   [[nodiscard]] Binding bind(const NamedValues& inputs, const NamedBuffers& outputs = {},
                              const RunOptions& options = {}) const;
-  /// What a run for such inputs comes to. Traces it anew and runs it twice, to time the kernels; keeps no plan. Behind
-  /// a cut it is the plan for these very elements. Blocks. Throws what run() does, in the future or not.
+  /// Describes the plan for such inputs. Traces it again and runs it twice to time the kernels; keeps no plan. After a
+  /// cut, it describes the plan for the elements of this run. Blocks. Throws every error of run(), also those in its
+  /// future.
   [[nodiscard]] PlanDescription plan(const NamedValues& inputs,
                                      const RunOptions& options = {}) const;
 
@@ -152,17 +160,18 @@ class Model {
   std::shared_ptr<State> state_;
 };
 
-/// External data are looked for below the folder of the file. Blocks.
+/// External data must be below the folder of the file. Blocks.
 [[nodiscard]] Model load(const std::filesystem::path& path, const LoadOptions& options = {});
-/// What a descriptor reads: a regular file from its start, a pipe to its end. The caller closes it, at once
-/// if it likes. External data are refused. Blocks.
+/// Reads a descriptor: a regular file from its start, a pipe to its end. The caller closes the descriptor
+/// and may do so as soon as the call returns. External data are refused. Blocks.
 [[nodiscard]] Model load(int descriptor, const LoadOptions& options = {});
 /// The bytes are copied. External data are refused.
 [[nodiscard]] Model load(std::span<const std::byte> bytes, const LoadOptions& options = {});
-/// A file that was read, or built by the program. Blocks while constants are computed, as all of them do.
+/// A file that was read, or a graph that the program has built. Blocks while constants are computed, as
+/// all overloads without a system do.
 [[nodiscard]] Model load(std::shared_ptr<const ModelFile> file, const LoadOptions& options = {});
 /// Returns at once and loads on the system's pool for blocking work, so no event loop waits. Throws overloaded and
-/// closed; all else is in the future. The device of the DeviceScope is the caller's.
+/// closed; all other errors are in the future. Uses the DeviceScope of the caller.
 [[nodiscard]] Future<Model> load(const System& system, std::filesystem::path path,
                                  const LoadOptions& options = {});
 

@@ -1,5 +1,5 @@
-// What a run of a model for certain inputs comes to: its programs, and what is computed while they
-// are made.
+// Describes a run of a model for certain inputs: its programs, and the nodes that are computed
+// while they are made.
 //
 //     nodes ──▶ segment, a program ──(cut: the host reads a value)──▶ segment ──▶ … ──▶ the outputs
 //
@@ -20,30 +20,33 @@ struct PlanDescription {
   struct Kernel {
     std::string name;
     std::vector<TensorSpec> inputs, outputs;
-    std::vector<std::string> nodes;  ///< what it computes: Node::place(), escaped
-    /// On the device, while the system's trace is enabled (System::trace()).
+    std::vector<std::string> nodes;  ///< the nodes that it computes: Node::place(), escaped
+    /// Time on the device; set while the system's trace is enabled (System::trace()).
     std::optional<std::chrono::nanoseconds> time = std::nullopt;
   };
-  /// Kernels that run as one pipeline, or one step that the host drives: a loop, a kernel on
-  /// another device.
+  /// Kernels that run as one pipeline, or one step that the host drives, such as a loop or a kernel
+  /// on another device.
   struct Step {
-    std::string host;                     ///< what the host drives; empty: a pipeline
+    std::string host;                     ///< the step that the host drives; empty: a pipeline
     std::vector<Kernel> kernels = {};     ///< in the order in which they run
-    std::vector<std::string> nodes = {};  ///< what the host computes; of kernels, they say it
-    std::uint64_t arena_bytes = 0;        ///< of values in between
+    /// The nodes of a host step; kernels name their own nodes.
+    std::vector<std::string> nodes = {};
+    std::uint64_t arena_bytes = 0;        ///< for intermediate values
   };
   /// Where the host reads a value before it can go on.
   struct Cut {
-    std::string node;   ///< which node asks: Node::place(), escaped
-    std::string value;  ///< what the file calls the value; empty: the node's rule made it
+    std::string node;   ///< the node that needs it: Node::place(), escaped
+    std::string value;  ///< its name in the file; empty: the node's rule made it
     TensorSpec read;
   };
   struct Segment {
-    std::vector<Step> steps;           ///< none: there is nothing to compute
-    std::uint64_t working_bytes = 0;   ///< that a run needs besides operands and results
-    std::uint64_t constant_bytes = 0;  ///< weights, and what was made of them
-    std::uint64_t result_bytes = 0;    ///< outputs, and what the next segment starts from
-    /// Behind it. Nothing: it is the last one, or a round of a loop ends there without a read.
+    std::vector<Step> steps;           ///< empty: there is nothing to compute
+    std::uint64_t working_bytes = 0;   ///< memory of a run besides operands and results
+    std::uint64_t constant_bytes = 0;  ///< weights and results computed from them
+    /// Outputs, and the tensors that the next segment starts from.
+    std::uint64_t result_bytes = 0;
+    /// The cut at its end. Nothing: it is the last one, or it ends with a round of a loop without a
+    /// read.
     std::optional<Cut> cut = std::nullopt;
 
     [[nodiscard]] std::size_t kernels() const noexcept {
@@ -55,15 +58,15 @@ struct PlanDescription {
   /// A node that no program computes.
   struct Folded {
     std::string node;       ///< Node::place(), escaped
-    std::size_t times = 1;  ///< more than once in a loop
+    std::size_t times = 1;  ///< more than 1 in a loop
   };
 
   std::vector<Segment> segments;
-  /// Stand on constants, which are none themselves: computed once, for all plans. Those that make much more
-  /// of constants than they are belong to the segments.
+  /// Nodes whose operands are all constant, except Constant itself: computed once, for all plans. Nodes
+  /// whose results are much larger than their constants belong to the segments instead.
   std::vector<Folded> constant;
   std::vector<Folded> on_host;  ///< computed by the host while the plan is made, such as shapes
-  std::size_t nodes = 0;        ///< that the run went through, each round of a loop counted
+  std::size_t nodes = 0;        ///< visited by the run, each round of a loop counted
 };
 
 }  // namespace stoker::onnx

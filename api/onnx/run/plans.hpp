@@ -3,14 +3,16 @@
 //
 //     signature ──▶ segment ──(elements)──▶ segment ──(elements)──▶ … ──▶ the last one, which has the outputs
 //
-// Behind a round of a loop comes the segment of the place where the next one starts, found as the first round was: by
-// what led to the loop. So rounds that start from equal places share their segments, however many there are.
+// After a round of a loop comes the segment for the place where the next round starts. It is found by the path that
+// led to the loop, as the first round was. So rounds that start from equal places share their segments, however many
+// rounds there are.
 //
 //     signature ──▶ first round ──▶ …
 //               ├─(place)──▶ a later round ──▶ …
 //               └─(place, ended)──▶ what follows
 //
-// Threads: any. Segments are immutable and shared: a run goes on with one that was dropped meanwhile.
+// Threads: any. Segments are immutable and shared: a run may finish with a segment that was dropped
+// meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -35,39 +37,42 @@ class Constants;
 
 /// One program, from the inputs or a cut to the next cut or the outputs.
 struct Segment {
-  /// A result of the program, one of the tensors that it starts from, or always the same.
+  /// A result of the program, one of the tensors that it starts from, or a fixed tensor.
   struct Source {
     bool is_result = false;
     std::size_t index = 0;
     Tensor fixed = {};
   };
-  /// It ends with a round of a loop: see RoundEnd.
+  /// Set if the segment ends with a round of a loop: see RoundEnd.
   struct LoopEnd {
     LoopId loop;
     std::int64_t most = 0;
     LoopPlacePtr place;
     std::string key;       ///< of the place
-    bool goes_on = false;  ///< if nothing is wanted
+    bool goes_on = false;  ///< whether the loop continues, if no element has to be read
     std::size_t rounds = 0;
     std::vector<Source> given = {};  ///< see RoundEnd
   };
   std::unique_ptr<const stoker::detail::TracedProgram> program;  ///< null if it computes nothing
-  std::vector<Source> alive;                                     ///< what the next one starts from
-  std::optional<Source> wanted;                                  ///< what is read behind it
+  /// The tensors that the next segment starts from.
+  std::vector<Source> alive;
+  /// The tensor that is read at its end.
+  std::optional<Source> wanted;
   std::optional<LoopEnd> loop_end;
-  Values outputs;                  ///< of the last one, with placeholders
+  Values outputs;                  ///< of the last segment, with placeholders
   std::vector<Source> in_outputs;  ///< the tensors for each cell in `outputs`, in order
-  std::size_t nodes = 0;           ///< that were walked through for it, each round of a body one
+  std::size_t nodes = 0;           ///< visited when it was traced, in each round of a body
   std::shared_ptr<DeviceClient> client;  ///< of the device, as it was open when it was traced
-  bool may_choose_layouts = true;        ///< that of its program: see expr::prepare()
-  /// What a first one was traced for: inputs, tensors among them as placeholders, and the outputs that are wanted.
+  bool may_choose_layouts = true;        ///< for its program: see expr::prepare()
+  /// For a first segment: the inputs that it was traced for, with placeholders for tensors, and the positions of
+  /// the requested outputs.
   Values inputs = {};
   std::vector<std::size_t> wanted_outputs = {};
-  /// What reads the elements behind it, for errors, and which these are.
+  /// For errors: the node that reads the elements at its end, and their type and shape.
   std::string reader = {};
   std::optional<TensorSpec> read = {};
 
-  /// Whether it has the outputs.
+  /// Whether it is the last segment, which has the outputs.
   [[nodiscard]] bool is_last() const noexcept { return !wanted && !loop_end; }
 
   /// Whether it can never run again: its device was lost, or its system has stopped.
@@ -76,10 +81,10 @@ struct Segment {
 using SegmentPtr = std::shared_ptr<const Segment>;
 
 struct PlanCounts {
-  std::size_t segments = 0;   ///< that there are
-  std::uint64_t traced = 0;   ///< made
-  std::uint64_t found = 0;    ///< that a run found
-  std::uint64_t dropped = 0;  ///< made room for others, or belonged to a lost device
+  std::size_t segments = 0;   ///< number of segments now
+  std::uint64_t traced = 0;   ///< number of traces
+  std::uint64_t found = 0;    ///< number of segments that a run found
+  std::uint64_t dropped = 0;  ///< dropped to make room, or because their device was lost
   std::uint64_t cuts = 0;     ///< reads between two segments
 
   PlanCounts& operator+=(const PlanCounts& other) noexcept;
@@ -91,31 +96,31 @@ class Plans {
   using Path = std::vector<std::string>;
   static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-  /// `constants`: those that it outlives, which count as no plan's own; null: there are none.
+  /// `constants`: must outlive it; a plan is not charged for them. Null: there are none.
   explicit Plans(std::size_t most, std::uint64_t most_bytes = no_limit,
                  const Constants* constants = nullptr)
       : most_{most}, most_bytes_{most_bytes}, constants_{constants} {}
 
   /// Null if it is not there, or its device was lost.
   [[nodiscard]] SegmentPtr find(const Path& path);
-  /// What was not used for longest makes room, but nothing that was used after `since`: a run that wants more
-  /// than may be kept would find nothing the next time. The segment that is kept there, which is another one
-  /// if another run was faster; or this one, if there is no room, or if it takes too many bytes with those
-  /// before it.
+  /// Drops the least recently used segments to make room, but none that was used after `since`: otherwise a
+  /// run with more segments than may be kept would find none of them the next time. Returns the segment that
+  /// is kept at `path`, which may be that of another run that was faster. Returns `segment` without keeping
+  /// it if there is no room, or if it takes too many bytes together with those before it.
   SegmentPtr keep(const Path& path, SegmentPtr segment, std::uint64_t since);
-  /// Before all uses from now on.
+  /// A time before all uses from now on.
   [[nodiscard]] std::uint64_t now() const;
   void count_cut();
   [[nodiscard]] PlanCounts counts() const;
-  /// What runs of the segments work in besides operands and results, added up, and the constants that only segments
-  /// hold, each once.
+  /// The working memory of the segments besides operands and results, added up, and the constants that only
+  /// segments hold, each counted once.
   [[nodiscard]] std::uint64_t bytes() const;
-  /// Those that may follow there, by their keys; an empty path: the first ones.
+  /// The segments that may follow the path, with their keys; for an empty path, the first segments.
   [[nodiscard]] std::vector<std::pair<std::string, SegmentPtr>> after(
       std::span<const std::string> path) const;
 
  private:
-  /// What a segment takes.
+  /// The memory of a segment.
   struct Taken {
     std::uint64_t working = 0;
     std::vector<std::pair<const void*, std::uint64_t>> held = {};  ///< buffers with their bytes
@@ -133,7 +138,7 @@ class Plans {
   [[nodiscard]] static std::uint64_t all_of(std::span<const Taken* const> together);
   void add(const Taken& taken);
   void remove(const Taken& taken);
-  /// Of entries that leave the tree.
+  /// For entries that leave the tree.
   void remove_all(const Entries& entries);
   bool drop_oldest(std::uint64_t since);
 

@@ -7,8 +7,7 @@
 // training, change the learning rate or save the model.
 //
 // An `on_batch` callback gets the progress (progress.hpp) each time a batch's loss becomes known;
-// later steps may already be running. fit_run.hpp is the same training in small parts; trainer.hpp
-// runs it as a supervised actor.
+// later steps may already be running. trainer.hpp runs the same training as a supervised actor.
 //
 // FitOptions::limits give a training a deadline or a cancellation token. When they are exceeded, no
 // further step starts and pending waits fail; only a running reader finishes, and the callbacks of
@@ -42,7 +41,7 @@ struct EpochMetrics {
   double learning_rate = 0;  ///< at the end of the epoch, before the callbacks run
   double milliseconds = 0;
   double total_milliseconds = 0;
-  std::optional<double> remaining_milliseconds = {};  ///< none after the last
+  std::optional<double> remaining_milliseconds = {};  ///< none after the last epoch
   double rows_per_second = 0;
 };
 using History = std::vector<EpochMetrics>;
@@ -92,11 +91,11 @@ History fit(Model& model, const Dataset& data, const FitOptions& options = {});
 [[nodiscard]] double watched_loss(const EpochMetrics& metrics);
 
 /// Copies of a callback share its state, and save_training() saves it (training_file.hpp). All
-/// throw invalid_argument for numbers out of range.
+/// functions here throw invalid_argument for numbers out of range.
 namespace callbacks {
 
-/// Ends the training when the validation loss (without one: the loss) has not gone below the best by
-/// more than `least` for `patience` epochs.
+/// Ends the training when watched_loss() has not improved on the best loss by more than `least` for
+/// `patience` epochs.
 [[nodiscard]] Callback early_stopping(int patience, double least = 1e-4);
 /// Calls save_training() after every `every` epochs, to "checkpoint_epoch_N.safetensors" in
 /// `folder`, which is created. Put it last in the list: later callbacks have not seen the epoch

@@ -21,9 +21,9 @@
 //
 // Threads: any; no call blocks. FitOptions' callbacks and `log` are used on the training's thread.
 // Until the training has ended, call only predict() and evaluate() on the model. Lifetime: a
-// Trainer is a handle; training continues without it. Stopping the system, or the supervisor's end,
-// cancels the training: the history is then `closed`. A host's event loop must outlive the
-// training: run it until the history is ready.
+// Trainer is a handle; training continues without it. If the system is stopped or the supervisor
+// ends, the training is cancelled and history() fails with `closed`. A host's event loop must
+// outlive the training: run it until the history is ready.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // Evaluates a model on a dataset: mean loss and metrics.
 //
-// Threads: any. Blocks. Errors are thrown: what steps, networks and metrics throw; the cause if
+// Threads: any. Blocks. Errors are thrown: those of steps, networks and metrics; the cause if
 // limits are exceeded.
 #pragma once
 

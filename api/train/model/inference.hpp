@@ -8,8 +8,8 @@
 // later ones are only started. Variables are arguments, so new values need no new program. The most
 // recently used programs are cached, as for every traced function (jit.hpp).
 //
-// Threads: any, concurrently. A copy shares the programs. Errors are thrown: what
-// Network::forward() and traced functions throw.
+// Threads: any, concurrently. A copy shares the programs. Errors are thrown: those of
+// Network::forward() and of traced functions.
 #pragma once
 
 #include <memory>

@@ -9,9 +9,9 @@
 // randomness follows from the seed: on one device, training the same model on the same data gives
 // bit-identical results.
 //
-// Threads: any, concurrently; calls are atomic with respect to each other. A step takes the model
-// from one state to the next, so two threads that train one model wait for each other. Only
-// functions that say so block on the device. Errors are thrown; a call that throws has changed
+// Threads: any, concurrently; calls are atomic with respect to each other. Each step starts from
+// the state that the one before has left, so two threads that train one model wait for each other.
+// Only functions that say so block on the device. Errors are thrown; a call that throws has changed
 // nothing.
 #pragma once
 
@@ -54,7 +54,8 @@ class Model {
   /// missing outputs are not in the result.
   [[nodiscard]] Variables predict_by_name(const Variables& inputs,
                                           const CommandOptions& limits = {}) const;
-  /// As predict(), with these variables instead of the model's: pure, and not computed yet.
+  /// As predict(), but with these variables instead of the model's. Pure; the result is not
+  /// computed yet.
   [[nodiscard]] Tensor apply(const Variables& variables, const Tensor& x) const;
   [[nodiscard]] std::vector<Tensor> apply(const Variables& variables,
                                           const std::vector<Tensor>& inputs) const;
@@ -87,11 +88,11 @@ class Model {
   [[nodiscard]] Timing benchmark(const std::vector<Tensor>& inputs, int warmup = 3,
                                  int runs = 10) const;
 
-  /// All variables by "layer.variable", or some.
+  /// All variables by "layer.variable", or those of one part.
   [[nodiscard]] Variables variables() const;
   [[nodiscard]] Variables variables(Part part) const;
-  /// Replaces all or some variables; throws as Network::check() does. Resets the optimizer, and
-  /// after a lost device also the random numbers.
+  /// Replaces all variables or some of them, with the errors of Network::check(). Resets the
+  /// optimizer, and after a lost device also the random numbers.
   void update_variables(Variables variables);
   void merge_variables(const Variables& some);
 
@@ -114,7 +115,7 @@ class Model {
   /// (loss, optimizer, precision). The optimizer starts fresh.
   [[nodiscard]] Model compile(ModelOptions options) const;
   /// A smaller model for inference. "f16", "bf16": parameters are stored in that dtype and computed
-  /// with in f32. "int8": dense layers become quantized_dense. Throws not_found for another word,
+  /// with in f32. "int8": dense layers become quantized_dense. Throws not_found for any other word,
   /// unsupported if no layer can be converted, invalid_argument for values that f16 cannot
   /// represent.
   [[nodiscard]] QuantizedModel quantize(const std::string& to) const;
@@ -135,9 +136,9 @@ class Model {
   /// "frozen".
   void save(const std::filesystem::path& path,
             const std::map<std::string, std::string>& more = {}) const;
-  /// Throws invalid_argument for a file that save() has not written; what Network::check() throws
-  /// if the variables do not fit. Schedules are functions and are not saved: pass the schedule
-  /// again.
+  /// Throws invalid_argument for a file that save() has not written, and the errors of
+  /// Network::check() if the variables do not fit. Schedules are functions and are not saved: pass
+  /// the schedule again.
   [[nodiscard]] static Model load(const std::filesystem::path& path,
                                   std::optional<Device> device = {}, Schedule schedule = {});
 

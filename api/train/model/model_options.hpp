@@ -1,9 +1,9 @@
 // How a model is trained, and functions that make losses, optimizer and loss scale from the
 // options.
 //
-// Values and pure functions; any thread. Errors are thrown: what names of losses, optimizers and
-// loss scales throw; invalid_parameter for a learning rate together with a schedule and for
-// negative checkpoints.
+// Values and pure functions; any thread. Errors are thrown: those of loss(), optimizer() and
+// loss_scale(); invalid_parameter for a learning rate together with a schedule and for negative
+// checkpoints.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,9 @@
 // As Axon.MixedPrecision (https://hexdocs.pm/axon/Axon.MixedPrecision.html) and Keras' policies;
 // Micikevicius et al., arXiv:1710.03740.
 //
-// Values and pure functions; any thread. Errors are thrown: not_found for a name and for an
-// exception that is neither a layer's name nor a kind; invalid_parameter for options.
+// Values and pure functions; any thread. Errors are thrown: not_found for an unknown name, and for
+// an entry of `except` that is neither a layer's name nor a kind; invalid_parameter for options out
+// of range.
 #pragma once
 
 #include <string>
@@ -35,7 +36,7 @@ struct Precision {
 
 using PrecisionName = Choice<struct PrecisionFamily>;
 [[nodiscard]] Precision precision(const PrecisionName& wanted);
-/// All, in the order of the table.
+/// All precisions, in the order of the table.
 [[nodiscard]] std::vector<NamedKind> precision_kinds();
 
 namespace precisions {

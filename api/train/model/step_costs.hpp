@@ -1,7 +1,7 @@
 // The cost of a training step and of a prediction, in bytes and milliseconds.
 //
-// Threads: any. Tensors live on current_device(). Errors are thrown: what steps throw; invalid_argument
-// for no runs.
+// Threads: any. Tensors live on current_device(). Errors are thrown: those of steps; invalid_argument
+// for less than one run.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@
 //
 // A network without parameters supports only loss().
 //
-// Threads: const calls from any; the state is the caller's. Errors are thrown at the call: what
-// networks, losses and optimizers throw. A state is changed only if nothing was thrown.
+// Threads: const calls from any; the state is the caller's. Errors are thrown at the call: those of
+// networks, losses and optimizers. A call that throws has not changed the state.
 #pragma once
 
 #include <memory>
@@ -60,7 +60,7 @@ class TrainingStep {
   TrainingStep(Network network, std::vector<Loss> losses, Optimizer optimizer,
                std::set<std::string> frozen, const StepOptions& options = {});
 
-  /// The state before the first step. Throws what Network::check() throws for the variables.
+  /// The state before the first step. Throws the errors of Network::check() for the variables.
   [[nodiscard]] TrainingState begin(const Variables& variables, const Tensor& key) const;
   /// Starts a step and returns the loss before it. Throws invalid_argument if there is nothing to
   /// train. If `limits` end the step, the loss and the new state fail.

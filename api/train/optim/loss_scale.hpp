@@ -18,7 +18,8 @@
 // Formulas: Micikevicius et al., "Mixed precision training", arXiv:1710.03740.
 //
 // Pure functions, traced by jit() with the rest of a step; any thread. Errors are thrown: not_found
-// for a name, invalid_parameter for options, shape_mismatch where structures differ.
+// for an unknown name, invalid_parameter for options out of range, shape_mismatch where structures
+// differ.
 #pragma once
 
 #include <functional>
@@ -55,7 +56,7 @@ struct LossScale {
 
 using LossScaleName = Choice<struct LossScaleFamily>;
 [[nodiscard]] LossScale loss_scale(const LossScaleName& wanted);
-/// All, in the order of the table.
+/// All loss scales, in the order of the table.
 [[nodiscard]] std::vector<NamedKind> loss_scale_kinds();
 
 namespace loss_scales {

@@ -13,8 +13,9 @@
 // learning rate is multiplied. It is an argument of a traced step, so changing it between steps
 // needs no new trace.
 //
-// Values and pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter
-// for options, and what updates throw, with the optimizer's name as their op.
+// Values and pure functions; any thread. Errors are thrown: not_found for an unknown name,
+// invalid_parameter for options out of range, and the errors of updates, with the optimizer's name
+// as their op.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct Optimizer {
 
 /// A schedule, if given, replaces the learning_rate of the options.
 [[nodiscard]] Optimizer optimizer(const OptimizerName& wanted, Schedule learning_rate = {});
-/// All, in the order of the table.
+/// All optimizers, in the order of the table.
 [[nodiscard]] std::vector<NamedKind> optimizer_kinds();
 
 /// Transformations of gradients before the optimizer, in this order.

@@ -7,11 +7,11 @@
 // A schedule maps the step, a scalar s32 counted from 0, to a scalar f32. It consists of tensor
 // operations, so in a traced training step it becomes part of the program and needs no new trace.
 //
-// Formulas: Polaris (the first five), ExBurn (those by epoch); the cosine is SGDR's (Loshchilov and
-// Hutter, arXiv:1608.03983).
+// Formulas: Polaris (the first five schedules), ExBurn (the schedules by epoch); the cosine is
+// SGDR's (Loshchilov and Hutter, arXiv:1608.03983).
 //
-// Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for
-// options, invalid_argument for an empty schedule.
+// Pure functions; any thread. Errors are thrown: not_found for an unknown name, invalid_parameter
+// for options out of range, invalid_argument for an empty schedule.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ using Schedule = std::function<Tensor(const Tensor& step)>;
 
 using ScheduleName = Choice<struct ScheduleFamily>;
 [[nodiscard]] Schedule schedule(const ScheduleName& wanted);
-/// All, in the order of the table.
+/// All schedules, in the order of the table.
 [[nodiscard]] std::vector<NamedKind> schedule_kinds();
 /// A constant schedule.
 [[nodiscard]] Schedule schedule(double value);
@@ -114,7 +114,8 @@ template <class V> void visit_options(PolynomialDecay& o, V&& visit) {
   visit("transition_begin", o.transition_begin, at_least(0), "step at which the decay begins");
 }
 
-// And by epoch, e = floor(t/steps_per_epoch), which is the step itself unless steps_per_epoch is given.
+// In the schedules by epoch, e = floor(t/steps_per_epoch); without steps_per_epoch, e is the step
+// itself.
 
 template <class O, class V> void visit_base(O& o, V&& visit) {
   visit("base", o.base, anything, "learning rate in the first epoch");

@@ -1,5 +1,5 @@
-// The table `nn` of scripts that use models: nn.load(path), as docs/scripts.md says ("Models").
-// With it come the functions of tensors that are made of several operations
+// The table `nn` of scripts that use models: nn.load(path), described in docs/scripts.md
+// ("Models"). It also adds the functions of tensors that are composed of several operations
 // (api/tensor_script.hpp).
 //
 //     options.extension = std::make_shared<nn::ModelLibrary>();

@@ -1,4 +1,4 @@
-// The table `nn` of scripts that describe a training, as docs/training.md says ("stoker train").
+// The table `nn` of scripts that describe a training; see docs/training.md ("stoker train").
 //
 //     auto library = std::make_shared<nn::TrainingLibrary>();
 //     options.extension = library;
@@ -6,11 +6,11 @@
 //     nn::TrainingPlan plan = library->plan(device);
 //     nn::fit(plan.model, plan.data, plan.fit);
 //
-// The script describes: layers, models and data sets are handles, and nothing is read or computed
-// while it runs. plan() then makes the network, reads the data and begins the model, and what is
-// wrong with one of them is an error at the line of the script that wrote it (details `script`,
-// `line`). Files are reached through the script's allowed directories only. What a script describes
-// counts against its memory limit.
+// The script only describes: layers, models and data sets are handles, and nothing is read or
+// computed while it runs. plan() then makes the network, reads the data and initializes the model.
+// An error in one of them names the line of the script that described it (details `script`,
+// `line`). A script can use only files in its allowed directories. The description counts against
+// the script's memory limit.
 //
 // Every kind of layer is a function of `nn`, taken from the table of kinds; losses, optimizers,
 // schedules, metrics, activations and initializers are the texts that C++ uses.
@@ -40,7 +40,8 @@ class TrainingLibrary final : public ScriptExtension {
   void open(lua_State* L) override;
   void on_returned(lua_State* L, int first) override;
 
-  /// After the script has ended well. Each call reads and begins anew.
+  /// Call it after the script has ended without an error. Each call reads the data and initializes
+  /// the model again.
   [[nodiscard]] TrainingPlan plan(const Device& device) const;
 
  private:

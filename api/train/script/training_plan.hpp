@@ -1,6 +1,6 @@
-// What a training script came to: a model and everything that fit() needs.
+// The result of a training script: a model and everything that fit() needs.
 //
-// A value; as thread-safe as what it holds.
+// A value; as thread-safe as its members.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +12,17 @@
 namespace stoker::nn {
 
 struct TrainingPlan {
-  Model model;  ///< begun, on the device that was asked for
+  Model model;  ///< initialized, on the requested device
   Dataset data;
-  /// With validation, metrics and callbacks. Its epochs are the number at which training ends, also
-  /// of one that goes on from a file.
+  /// Has validation, metrics and callbacks. `epochs` is the number of the last epoch, also if
+  /// training continues from a file.
   FitOptions fit;
-  std::optional<std::filesystem::path> save;  ///< where the script wants the model
+  std::optional<std::filesystem::path> save;  ///< the file to which the script saves the model
   std::string script;
-  int line = 0;  ///< where the script made the model
+  int line = 0;  ///< the line that made the model
 
-  /// Why training failed, with the script and the line of the model. One that knows them is kept.
+  /// `error` with the script and the line of the model as details; an error that has them already
+  /// is unchanged.
   [[nodiscard]] Error placed(const Error& error) const;
 };
 

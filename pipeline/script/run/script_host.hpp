@@ -5,20 +5,19 @@
 //     ScriptReport report = run.done.get();
 //
 // Each script is a process (runtime/process/process.hpp) with its own Lua state: its waits park it
-// and block no thread. Scripts share only the device. ScriptLimits bound a script's resources; it
-// can access only images under the directories it was allowed. docs/scripts.md describes the
-// language.
+// and block no thread. Scripts share only the device. ScriptLimits bound a script's resources, and
+// it can access only files in its allowed directories. docs/scripts.md describes the language.
 //
 // Threads:  every function may be called from any thread; observers are called from the script's
 //           process, one call at a time.
 // Lifetime: the executor outlives the host. The host's destructor cancels the scripts that still
-//           run and waits for them, for a JPEG file that is just being decoded or encoded, and for a
-//           kernel of a script's that is just being compiled for a dtype, which nothing bounds (see
-//           ScriptOptions::kernels): do not destroy it on a thread that they need. In a child of fork() it
-//           leaves them alone.
-// Errors:   of a script, in `done`: compile_failed (does not parse), script_error (it raised),
-//           budget_exceeded, permission_denied, cancelled, deadline_exceeded, or what a kernel or
-//           the device said. Details: `script`, `line`, and of kernels `kernel` and `inputs`.
+//           run and waits for them: also for a JPEG file that is being decoded or encoded, and for a
+//           script's kernel that is being compiled for a dtype, which nothing bounds (see
+//           ScriptOptions::kernels). Do not destroy the host on a thread that they need. In a child of
+//           fork() the destructor leaves the scripts alone.
+// Errors:   a script's error is in `done`: compile_failed (does not parse), script_error (it raised),
+//           budget_exceeded, permission_denied, cancelled, deadline_exceeded, or an error of a kernel or
+//           the device. Details: `script`, `line`, and for kernels `kernel` and `inputs`.
 #pragma once
 
 #include <chrono>
@@ -47,7 +46,7 @@ class Supervisor;
 struct Kernel;
 
 struct ScriptSource {
-  std::string name;  ///< what error messages call it
+  std::string name;  ///< its name in error messages
   std::string text;  ///< Lua 5.4 source; compiled chunks are refused
 
   /// Reads a file. Throws not_found, io_error, limit_exceeded (more than 16 MiB).
@@ -58,11 +57,11 @@ struct ScriptSource {
 
 /// Zero means no limit of the script's own.
 struct ScriptLimits {
-  /// Lua instructions; library functions charge for the work they do in the same unit, and
-  /// instructions that take long use it up by their time.
+  /// Lua instructions. Library functions charge for their work in the same unit, and an instruction
+  /// that takes long is charged by its time.
   std::uint64_t instructions = 1'000'000'000;
-  /// Bytes of the Lua state, of the calls it has not evaluated yet, and of what is kept for it outside
-  /// of both: errors, what it printed if the observer keeps that, a file while it is decoded.
+  /// Bytes of the Lua state, of calls that are not evaluated yet, and of other memory that is held for
+  /// the script: errors, printed text if the observer keeps it, a file while it is decoded.
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;
   /// Bytes of device memory in buffers that the script still holds.
   std::uint64_t buffer_bytes = std::uint64_t{4} << 30;
@@ -70,9 +69,9 @@ struct ScriptLimits {
 
 /// One kernel that a script ran. It may do the work of several calls.
 struct ScriptCommand {
-  std::string kernel;                    ///< of up to four calls their names: "relu+exp"
-  TensorSpec output;                     ///< of its first output
-  int line = 0;                          ///< where the script made the last of the calls
+  std::string kernel;                    ///< the names of up to four calls: "relu+exp"
+  TensorSpec output;                     ///< the first output
+  int line = 0;                          ///< the line of the last of the calls
   std::chrono::nanoseconds duration{0};  ///< on the device; zero while the trace is off
   std::optional<Error> failure;
 };
@@ -82,10 +81,10 @@ struct ScriptCommand {
 class ScriptObserver {
  public:
   virtual ~ScriptObserver() = default;
-  /// Text that print() wrote, with its line end.
+  /// Receives the text of a print(), with its line end.
   virtual void on_print(std::string_view text) noexcept = 0;
-  /// Whether the observer keeps what is printed: then it counts as the script's memory, and on_print()
-  /// is not called for what is beyond the limit.
+  /// Whether the observer keeps printed text. If so, the text counts as the script's memory, and
+  /// on_print() is not called for text beyond the limit.
   [[nodiscard]] virtual bool keeps_text() const noexcept { return false; }
   virtual void on_command(const ScriptCommand&) noexcept {}
   virtual void on_loaded(const std::filesystem::path&, const TensorSpec&) noexcept {}
@@ -93,15 +92,17 @@ class ScriptObserver {
 };
 
 /// A program's extension of the language for one script. Lua is compiled as C++: both functions may
-/// raise (lua_glue.hpp) or throw an Error, which then is the script's.
+/// raise Lua errors or throw an Error, and the script fails with it.
 ///
 /// Threads: the script's process only, and never after `done` is ready.
 class ScriptExtension {
  public:
   virtual ~ScriptExtension() = default;
-  /// Before the script begins, after all libraries: adds globals. Costs the script nothing.
+  /// Adds globals. Called before the script begins, after all libraries are open. The script is not
+  /// charged for it.
   virtual void open(lua_State* L) = 0;
-  /// The script has ended well; what it returned lies on the stack from `first` up to its top.
+  /// Called when the script has ended without an error. Its results are on the stack from `first`
+  /// to the top.
   virtual void on_returned(lua_State* L, int first) = 0;
 };
 
@@ -109,23 +110,24 @@ struct ScriptOptions {
   /// The table `args` of the script. Values that read as Lua numbers become numbers.
   std::vector<std::pair<std::string, std::string>> args;
   ScriptLimits limits;
-  /// Images are read and written beneath these only, symbolic links resolved. None: no files.
+  /// Files are read and written only in these directories and below, after symbolic links are
+  /// resolved. Empty: no files.
   std::vector<std::filesystem::path> allowed_directories;
-  /// Where relative paths begin; empty: the current directory when the script starts.
+  /// The base of relative paths; empty: the current directory when the script starts.
   std::filesystem::path directory;
-  /// The folder of the script's file, where a relative path that is read is looked for next. It is
-  /// not allowed by that. Empty: there is none.
+  /// The folder of the script's file. A relative path to be read is looked up here second. This
+  /// does not allow the folder: list it in `allowed_directories`, too. Empty: there is none.
   std::filesystem::path script_directory = {};
-  /// How long it may run, more than 0; then it ends with deadline_exceeded.
+  /// How long the script may run, more than 0; after that it ends with deadline_exceeded.
   std::optional<std::chrono::nanoseconds> time_limit;
-  /// Null: print() writes to stdout and nothing else is told.
+  /// Null: print() writes to stdout, and other events are not reported.
   std::shared_ptr<ScriptObserver> observer;
-  /// Null: the language as docs/scripts.md has it, and what the script returns is dropped.
+  /// Null: the language as in docs/scripts.md; the script's results are dropped.
   std::shared_ptr<ScriptExtension> extension = {};
-  /// Null: the script may define no kernels (permission_denied). script_kernels() of api/script.hpp
-  /// lets it. Their GLSL reads and writes the memory of the device unchecked and runs for as long
-  /// as it likes, and a short text may keep the compiler and the driver busy for any time, with any
-  /// memory of the process: only for scripts that are trusted as the program itself is.
+  /// Null: the script may not define kernels (permission_denied). script_kernels() of
+  /// api/script.hpp allows it. The GLSL of such kernels can access all memory of the device and can
+  /// run without end, and even a short text can occupy the compiler and the driver without bounds
+  /// on time or memory. Allow it only for scripts that you trust as much as the program itself.
   std::shared_ptr<ScriptExtension> kernels = {};
 };
 
@@ -136,28 +138,27 @@ struct ScriptReport {
   std::uint64_t commands = 0;     ///< kernels that ran
   std::uint64_t evaluations = 0;  ///< programs that ran
   std::uint64_t pipelines_compiled =
-      0;  ///< of these, how many were of a structure new to the script
+      0;  ///< programs whose structure was new to the script
 };
 
 /// A script that was started. Dropping it does not stop the script.
 struct ScriptRun {
   Future<ScriptReport> done;
   CancelSource stop;
-  /// In a system's tree: the script's actor, to watch it, link to it or end it. It ends with the
-  /// script: normally, or with {shutdown, what went wrong}. Else not valid().
+  /// The script's actor if it runs in a system's tree, otherwise not valid(). You can watch it,
+  /// link to it or end it. It ends with the script: normally, or with {shutdown, what went wrong}.
   Future<ActorAddress> actor = {};
 
-  /// Ends the script with `cancelled` at its next instruction or wait, that for a file included; its
-  /// queued commands never run, and a file that it was saving stays as it was.
+  /// Ends the script with `cancelled` at its next instruction or wait, including waits for files.
+  /// Its queued commands never run, and a file that it was saving stays as it was.
   void cancel() const { stop.cancel(cancelled_error("script")); }
 };
 
 class ScriptHost {
  public:
   /// Scripts run on `device` (as it is when they start) and may call `kernels`, besides the
-  /// operations on tensors, which every script has. Under `parent`, if
-  /// it is given and not empty, there is a supervisor of this host's scripts, and below it an actor
-  /// for each: see script_actor.hpp.
+  /// operations on tensors, which every script has. If `parent` is not empty, this host's scripts
+  /// get a supervisor under it, and an actor for each script below that.
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
              std::vector<std::shared_ptr<const Kernel>> kernels, const Supervisor& parent);
   ScriptHost(std::shared_ptr<DeviceClient> device, Executor& executor,
@@ -166,9 +167,9 @@ class ScriptHost {
   ScriptHost(const ScriptHost&) = delete;
   ScriptHost& operator=(const ScriptHost&) = delete;
 
-  /// Starts a script; what is wrong with its text comes out of `done`. Throws closed,
-  /// invalid_argument (a time limit of 0 or less), out_of_memory (no stack), not_found (an allowed
-  /// directory that is not there), forked_process.
+  /// Starts a script; errors in its text are in `done`. Throws closed, invalid_argument (a time
+  /// limit of 0 or less), out_of_memory (no stack), not_found (an allowed directory that does not
+  /// exist), forked_process.
   [[nodiscard]] ScriptRun start(ScriptSource source, ScriptOptions options);
 
   /// The number of scripts that have not ended.
