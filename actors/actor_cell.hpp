@@ -156,7 +156,7 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   /// Most actors have none. A supervisor has as many as children: nothing here is searched through.
   struct Bonds {
     std::map<ActorId, Link> links;  ///< by the other one
-    // By the number of a monitor:
+    // By monitor number:
     std::map<std::uint64_t, Watcher> watchers;
     std::map<std::uint64_t, std::weak_ptr<ActorCell>> watched;
     std::optional<Promise<ExitReason>> end;  ///< one for all who asked
@@ -168,9 +168,9 @@ class ActorCell : public std::enable_shared_from_this<ActorCell> {
   /// The link is still there.  [lock held]
   [[nodiscard]] bool linked(ActorId peer, std::uint64_t link) const noexcept;
   void receive(const Exit& exit, std::uint64_t link);
-  /// All of the end but terminate().
+  /// Does everything that ends the actor, except terminate().
   void end(const ExitReason& why) noexcept;
-  /// Calls what at_end() was told.
+  /// Calls the functions that at_end() has registered.
   void free_names() noexcept;
   static void tell_watchers(Bonds& bonds, const ExitReason& why) noexcept;
   void tell_links(Bonds& bonds, const ExitReason& why) noexcept;

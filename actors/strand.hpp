@@ -151,7 +151,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
     ~InTurn();
     InTurn(const InTurn&) = delete;
     InTurn& operator=(const InTurn&) = delete;
-    /// Whose handler comes now.
+    /// Sets the actor whose handler runs next.
     void of(const ActorCell& target) noexcept { actor_ = target.id(); }
 
    private:
@@ -161,27 +161,27 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   };
 
   void run() noexcept override;
-  /// The executor has gone: refuses everything queued and everything that comes, and ends the actors
-  /// that it knows of.
+  /// Called when the executor is gone: refuses queued and later messages, and ends the actors that
+  /// it knows.
   void drop() noexcept override;
-  /// Why a closed strand refuses.
+  /// The error with which a closed strand refuses messages.
   [[nodiscard]] Error closed_because() const noexcept;
-  /// Of turns: one thread at a time, so that no other can come between.
+  /// Called in turns only, so one thread at a time updates the count.
   void count(std::uint64_t delivered) noexcept {
     delivered_.store(delivered_.load(std::memory_order_relaxed) + delivered,
                      std::memory_order_relaxed);
   }
-  /// What must live until the turn has ended: the actor whose strand this is, or the strand.
+  /// Keeps the strand, or the actor that owns it, alive until the turn has ended.
   [[nodiscard]] std::shared_ptr<const void> keep() const noexcept;
   [[nodiscard]] PushResult push(Message& message, Clock::time_point until);
-  /// Has the executor run the next turn: on this thread if a handler is sending.
+  /// Lets the executor run the next turn, on this thread if a handler is sending.
   void schedule() noexcept;
   [[nodiscard]] std::unique_ptr<Message> next() noexcept;
-  /// Delivers what is there, up to the budget; `delivered` messages count already.
+  /// Delivers waiting messages up to the budget, of which `delivered` are used already.
   void turn(int delivered = 0) noexcept;
   [[nodiscard]] static Error gone(const ActorCell& target);
   static void deliver(Message& message, StallDetector::Slot* slot) noexcept;
-  /// Runs a handler of the target: watched, and what it throws ends the target.
+  /// Runs a handler of the target under the stall detector. An exception ends the target.
   template <class Handler>
   static void guarded(ActorCell& target, StallDetector::Slot* slot, Handler&& handler) noexcept;
   /// Calls `refuse(Message&)` for each message of the chain, which is destroyed.

@@ -37,7 +37,8 @@ class [[nodiscard]] SendTimer {
   friend SendTimer cast_every(const ActorRef<A>& to, std::chrono::nanoseconds period, M message);
 
   class State;
-  /// `send` is given the target while it can be reached, and says whether to go on; period zero: once.
+  /// Calls `send` with the target as long as that can be reached and `send` returns true. A period of
+  /// zero sends once.
   SendTimer(const ActorAddress& to, std::chrono::nanoseconds first, std::chrono::nanoseconds period,
             std::function<bool(std::shared_ptr<ActorCell>)> send);
 

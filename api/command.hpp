@@ -72,7 +72,7 @@ class Command {
   [[nodiscard]] std::vector<std::chrono::nanoseconds> step_times() const;
 
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
-  /// Callers must include device/commands/command_state.hpp.
+  /// For Stoker's own layers; callers need the definition of CommandState.
   [[nodiscard]] boost::intrusive_ptr<CommandState> state() const noexcept;
 
  private:

@@ -20,8 +20,8 @@
 // `glsl` a GPU does. A lazy program on a GPU computes a kernel without `glsl` on the CPU. Use a
 // CppKernelSpec if the number of inputs varies or the dtypes follow another rule.
 //
-// The GLSL text is a compute shader without declarations: kernels/shader/preamble.hpp lists what it may
-// use. Besides the buffers and parameters it may read
+// The GLSL text is a compute shader without declarations; docs/kernels.md ("What a shader may use")
+// lists what it may use. Besides the buffers and parameters it may read
 //     n        elements of the first output
 //     rank     extents of the first output
 //     dims[8]  these extents, outermost first, then ones
@@ -101,7 +101,7 @@ struct UserKernel {
 /// dtype, so that mistakes show at once; the SPIR-V is kept in `cache_dir` unless that is empty.
 /// Errors: compile_failed (details `file`, `line` in the text, from 1, and `message`),
 /// limit_exceeded (GlslText::bounded()), invalid_argument for a definition that contradicts itself,
-/// and the cause of `cancel`, which is looked at before each dtype.
+/// and the cause of `cancel`, which is checked before each dtype.
 [[nodiscard]] Result<Kernel> try_make_kernel(KernelSpec spec,
                                              const std::filesystem::path& cache_dir = {},
                                              const CancelToken& cancel = {});

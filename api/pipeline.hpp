@@ -85,11 +85,10 @@ class Pipeline {
   /// Checks and plans now instead of at the first run. Throws the first error in the graph.
   const Pipeline& compile() const;
 
-  /// Starts a run. Throws what compile() throws, and errors in the bindings.
+  /// Starts a run. Throws the errors of compile(), and errors in the bindings.
   Command run(const Bindings& bindings = {}, const CommandOptions& options = {}) const;
 
-  /// The spec of a value. Compiles first if needed, and throws what compile() throws; also
-  /// not_found.
+  /// The spec of a value. Compiles first if needed. Throws the errors of compile(), and not_found.
   [[nodiscard]] TensorSpec spec_of(std::string_view name) const;
   /// Bytes of one run's intermediate values, with and without sharing memory. Compiles as spec_of()
   /// does.

@@ -19,9 +19,9 @@ namespace stoker {
   return {device.client(), system.executor(), system.kernels(), system.supervisor()};
 }
 
-/// Lets scripts define kernels in GLSL, as docs/scripts.md says ("Kernels of one's own"). Any
-/// number of scripts may share one, also at once; what they define alike is then one kernel. Only
-/// for scripts that are trusted: see ScriptOptions::kernels.
+/// Lets scripts define kernels in GLSL; see docs/scripts.md ("Kernels of one's own"). Any number of
+/// scripts may share one extension, also at the same time; equal definitions are then one kernel.
+/// Use it only for trusted scripts: see ScriptOptions::kernels.
 ///
 ///     options.kernels = stoker::script_kernels();
 [[nodiscard]] std::shared_ptr<ScriptExtension> script_kernels();

@@ -8,9 +8,9 @@
 //     api/nn.hpp       layers and networks (component nn); train.hpp, data.hpp
 //     api/onnx.hpp     ONNX models (component onnx)
 //     api/model.hpp    models of any kind, for predictions (component model)
-//     api/script.hpp   Lua scripts (component script); tensor_script.hpp, nn_script.hpp: what they may get beside
+//     api/script.hpp   Lua scripts (component script); tensor_script.hpp, nn_script.hpp: extensions of scripts
 //     api/glsl.hpp     kernels in GLSL (component glsl)
-//     api/fiber.hpp    for callers who live in Boost.Fiber (component fiber)
+//     api/fiber.hpp    for callers that run in Boost.Fiber (component fiber)
 //     api/testing.hpp  a test's own scheduler, clock and device faults
 #pragma once
 

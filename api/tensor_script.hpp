@@ -4,7 +4,7 @@
 //     options.extension = stoker::script_functions();
 //     host.start({"demo", "print(stack(zeros{shape = {2}}, ones{shape = {2}}))"}, options);
 //
-// The libraries of nn (component Stoker::nn_script) have them, too.
+// The libraries of nn (component Stoker::nn_script) include these functions, too.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace stoker {
 
-/// Gives scripts the functions of tensors that are made of several operations. Any number of
-/// scripts may share one, also at once.
+/// Gives scripts the functions of tensors that are composed of several operations. Any number of
+/// scripts may share one extension, also at the same time.
 [[nodiscard]] std::shared_ptr<ScriptExtension> script_functions();
 
 }  // namespace stoker

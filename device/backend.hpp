@@ -1,7 +1,6 @@
-// The small interface a device driver implements. Backends may trust their input: the device
-// client (actors/device/device_client.hpp) has checked every call; the scheduler
-// (device/commands/command_scheduler.hpp) keeps memory alive until the work that uses it is
-// complete, and has worked out the hazards.
+// The small interface a device driver implements. Backends may trust their input: the device client
+// has checked every call. The scheduler keeps memory alive until the work that uses it is complete,
+// and has determined the hazards.
 //
 // Threads: `submit`, `record`, `allocate` and `prepare` are called from one thread at a time (the
 // device's strand) unless a line below says otherwise. Completions come from the backend's own
@@ -74,15 +73,16 @@ class Executable {
   virtual ~Executable() = default;
   std::string kernel;
   std::vector<std::size_t> scratch_bytes;  ///< temporary buffers each run needs
-  /// A guess of a run on one thread of the host, in nanoseconds; infinite if there is none.
+  /// An estimate of the time of a run on one thread of the host, in nanoseconds; infinite if
+  /// unknown.
   double cost_ns = std::numeric_limits<double>::infinity();
-  /// The same if all threads of the device share in it.
+  /// The same if all threads of the device share the work.
   double shared_cost_ns = std::numeric_limits<double>::infinity();
 };
 
-/// Host work of fewer nanoseconds is done sooner than it is handed to another thread.
+/// Host work of fewer nanoseconds takes less time than handing it to another thread.
 inline constexpr double at_once_ns = 4000;
-/// Host work of fewer nanoseconds a thread does itself that would else wait for it.
+/// A thread that would otherwise wait does host work of fewer nanoseconds itself.
 inline constexpr double while_waiting_ns = 200'000;
 
 enum class StepKind : std::uint8_t { dispatch, copy, fill };
@@ -132,9 +132,10 @@ struct QueuePoint {
   std::uint64_t value = 0;
 };
 
-/// What is handed to a queue at once. Exactly one of `steps` and `recording` is used. Steps wait
-/// for all of `waits`, which may name points of this same queue: submissions of a queue are ordered
-/// by nothing else. The queue then reaches `value` (values of a queue rise by any amount).
+/// The work that is handed to a queue at once. Exactly one of `steps` and `recording` is used.
+/// Steps wait for all of `waits`; these may name points of the same queue, because nothing else
+/// orders the submissions of a queue. When the work is done, the queue reaches `value` (the values
+/// of a queue may rise by any amount).
 struct Submission {
   QueueKind queue = QueueKind::compute;
   std::uint64_t value = 0;
@@ -142,14 +143,14 @@ struct Submission {
   std::span<const Step> steps = {};
   Recording* recording = nullptr;
   bool timed = false;  ///< ask for StepTiming (device timestamps)
-  /// If set, raised to the number of steps done as soon as the backend knows (monotonic, at its own
-  /// grain). Outlives the submission's completion.
+  /// If set, the backend raises it to the number of steps that are done, as often as it can
+  /// (monotonic). It must outlive the submission's completion.
   std::atomic<std::uint32_t>* progress = nullptr;
-  StopSign* stop = nullptr;  ///< as Step::stop, of all steps of a recording
+  StopSign* stop = nullptr;  ///< as Step::stop, for all steps of a recording
 };
 
 struct StepFailure {
-  std::uint32_t step = 0;  ///< this step failed by itself, or depends on one that did
+  std::uint32_t step = 0;  ///< the step that failed, or that depends on a failed one
   Error error;
 };
 
@@ -161,7 +162,7 @@ struct StepTiming {
 
 struct Completion {
   QueuePoint point;
-  std::vector<StepFailure> failures;  ///< empty but for C++ kernels that throw
+  std::vector<StepFailure> failures;  ///< empty unless C++ kernels threw
   std::vector<StepTiming> timings;    ///< one per step if the submission was timed
 };
 
@@ -179,10 +180,10 @@ class CompletionSink {
 
 class Backend {
  public:
-  /// Waits a bounded time for work in flight, then leaves; never throws. Any thread, also one that
-  /// is inside the sink: the last owner may let go in a completion. Work that does not end in time
-  /// is abandoned: its completion is not reported, and device memory it uses stays allocated, even
-  /// if its owners free it.
+  /// Waits a bounded time for work in flight; never throws. May run on any thread, also inside the
+  /// sink, because the last owner may release the backend in a completion. Work that does not end
+  /// in time is abandoned: its completion is not reported, and the device memory that it uses stays
+  /// allocated, even if its owners free it.
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;  // any thread
@@ -191,7 +192,8 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<MemoryBlock>> allocate(std::uint64_t bytes,
                                                                       MemoryKind kind) = 0;
 
-  /// Bytes the driver says are free for this process right now, if it can say. Any thread.
+  /// Bytes that are free for this process now, according to the driver; the maximum if it does not
+  /// know. Any thread.
   [[nodiscard]] virtual std::uint64_t free_bytes() const noexcept { return ~std::uint64_t{0}; }
 
   /// Prepares a kernel; compiles lazily. `unsupported` names the missing feature. Any thread.
@@ -202,8 +204,8 @@ class Backend {
   /// Records steps for replay. The memory they use must outlive the recording.
   [[nodiscard]] virtual Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) = 0;
 
-  /// Changes the memory of a recording that is not in flight; the steps are else those it was made of.
-  /// False: it cannot be changed, record them anew.
+  /// Changes the memory of a recording that is not in flight; apart from their memory, `steps` are
+  /// those of the recording. False: it cannot be changed; record the steps again.
   [[nodiscard]] virtual bool rebind(Recording& /*recording*/,
                                     std::span<const Step> /*steps*/) noexcept {
     return false;
@@ -213,9 +215,10 @@ class Backend {
   /// executables, memory and the recording alive until the point is complete, not the spans.
   [[nodiscard]] virtual Result<void> submit(const Submission& submission) = 0;
 
-  /// Runs work of up to while_waiting_ns inside of the call, one step after the other, where that is
-  /// faster than handing it over. False: this backend does not, and nothing has run. `failure` is what
-  /// a step threw. Nothing in flight writes what the steps read, or uses what they write. Any thread.
+  /// Runs work of up to while_waiting_ns inside the call, one step after the other, if that is faster
+  /// than handing it over. False: the backend does not do this, and nothing has run. `failure` gets
+  /// the Error of a step that threw. The caller makes sure that no work in flight writes memory that
+  /// the steps read, or uses memory that they write. Any thread.
   [[nodiscard]] virtual bool run_at_once(std::span<const Step> /*steps*/,
                                          std::optional<Error>& /*failure*/) {
     return false;
@@ -232,9 +235,10 @@ class Backend {
 struct OpenOptions {
   std::string cache_dir;    ///< for compiled pipelines; empty: no cache on disk
   bool validation = false;  ///< switch Vulkan's validation layers on where installed
-  std::chrono::nanoseconds submit_target = std::chrono::milliseconds{50};  ///< split work beyond it
-  unsigned cpu_threads = 0;  ///< of the process' compute pool, if this opens it; 0: one per core
-  bool flush_subnormals = false;  ///< CPU kernels take subnormal numbers for 0
+  std::chrono::nanoseconds submit_target = std::chrono::milliseconds{50};  ///< longer work is split
+  /// Threads of the process' compute pool, if this call creates it; 0: one per core.
+  unsigned cpu_threads = 0;
+  bool flush_subnormals = false;  ///< CPU kernels treat subnormal numbers as 0
 };
 
 /// Finds and opens the devices of one kind. Defined once per folder under device/, as

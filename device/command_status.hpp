@@ -1,4 +1,4 @@
-// The status of a command; for the transitions see command_state.hpp.
+// The status of a command. It begins as pending and ends as completed, failed or cancelled.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ struct DeviceLimits {
 };
 
 struct DeviceInfo {
-  std::string name;         ///< what a user writes: "cpu", "vulkan:0", "null"
+  std::string name;         ///< the name by which users select it: "cpu", "vulkan:0", "null"
   std::string backend;      ///< "vulkan"
   std::string description;  ///< "NVIDIA H200"
   DeviceType type = DeviceType::null;

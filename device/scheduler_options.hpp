@@ -18,7 +18,7 @@ struct MemoryOptions {
 /// Options of a device: its memory, and how much work is submitted at once.
 struct SchedulerOptions {
   MemoryOptions memory = {};
-  /// Per queue, 1 to 4,096; more commands wait where they can be cancelled.
+  /// Per queue, 1 to 4,096. Further commands wait in Stoker's queue, where they can be cancelled.
   std::size_t submissions_in_flight = 3;
   std::size_t steps_per_submission = 256;  ///< 1 to 65,536
   /// How long after its deadline a command may still run before the device counts as hung, which is

@@ -7,7 +7,7 @@
 
 namespace stoker {
 
-/// Of a memory pool.
+/// Statistics of a memory pool.
 struct MemoryStats {
   std::uint64_t budget = 0;       ///< bytes the pool may take from the device
   std::uint64_t in_use = 0;       ///< bytes leased (rounded to their size classes)
@@ -18,27 +18,27 @@ struct MemoryStats {
   std::uint64_t reuses = 0;       ///< leases served without asking the device
 };
 
-/// Of a device's scheduler.
+/// Statistics of a device's scheduler.
 struct SchedulerStats {
   std::uint64_t commands_submitted = 0;
   std::uint64_t commands_completed = 0;
   std::uint64_t commands_failed = 0;
   std::uint64_t commands_cancelled = 0;
   std::uint64_t submissions = 0;
-  std::uint64_t queued = 0;       ///< commands not handed to the backend yet
-  std::uint64_t in_flight = 0;    ///< commands handed over and not complete
-  std::uint64_t quarantined = 0;  ///< given up: submissions that may still touch their memory
+  std::uint64_t queued = 0;       ///< commands that are not submitted to the backend yet
+  std::uint64_t in_flight = 0;    ///< submitted commands that are not complete
+  std::uint64_t quarantined = 0;  ///< abandoned submissions that may still access their memory
 };
 
 /// Counters since the device was opened, for stats() and tests.
 struct BackendCounters {
   std::uint64_t submissions = 0;  ///< calls to the driver's queue
   std::uint64_t barriers = 0;
-  std::uint64_t pipelines = 0;  ///< there now, not since then
+  std::uint64_t pipelines = 0;  ///< current number, not a count since then
   std::uint64_t pipelines_created = 0;
   std::uint64_t pipelines_from_cache = 0;  ///< of these, found in the cache on disk
   std::uint64_t recordings = 0;
-  std::uint64_t encoded = 0;  ///< command buffers that were filled, for one run or to be replayed
+  std::uint64_t encoded = 0;  ///< command buffers that were recorded, for one run or for replay
   std::uint64_t validation_messages = 0;
 };
 

@@ -61,12 +61,12 @@ struct CppKernelSpec {
   std::function<Result<std::vector<TensorSpec>>(const KernelCall&)> infer = {};
 
   /// Computes elements [begin, end) of the first output. Ranges run at the same time on several
-  /// threads; what the function throws fails the command. It must not wait for Stoker's commands.
+  /// threads; an exception fails the command. It must not wait for Stoker's commands.
   std::function<void(const CppCall&, std::size_t begin, std::size_t end)> run;
-  /// Fewest elements worth a range of their own. 0: one range, so one call for the whole output.
+  /// The minimum number of elements in a range. 0: one call for the whole output.
   std::size_t grain = 16384;
-  /// Estimated time on one thread. If given, runs of a few microseconds may happen on a caller's thread, and runs of up
-  /// to 0.2 ms on that of a caller who waits; 0: never.
+  /// Estimated time on one thread. If given, runs of a few microseconds may execute on a caller's thread, and runs of
+  /// up to 0.2 ms on the thread of a caller that waits; 0: never.
   double ns_per_element = 0;
 };
 

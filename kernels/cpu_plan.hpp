@@ -2,7 +2,7 @@
 //
 // Stages run one after the other; the slices of a stage run in any order, on any thread of the
 // compute pool, at the same time. A plan is made once for given shapes and parameters and then run
-// many times and concurrently, so it is immutable: whatever a run changes lives in `scratch`.
+// many times and concurrently, so it is immutable: the data that a run changes are in `scratch`.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,9 @@
 
 namespace stoker {
 
-/// The memory of one run. Pointers are aligned to 64 bytes; inputs may alias each other, outputs
-/// alias nothing (the shell sees to that).
+/// The memory of one run. Pointers are aligned to 64 bytes; inputs may alias each other. An output
+/// aliases no input, unless the kernel is `in_place`; the device client and the pipeline planner
+/// make sure of this.
 struct CpuArgs {
   const void* const* inputs;
   void* const* outputs;
@@ -41,13 +42,13 @@ struct CpuStage {
 struct CpuPlan {
   std::vector<CpuStage> stages;
   std::size_t scratch_bytes = 0;
-  /// A guess of the whole run on one thread, in nanoseconds. By it the device decides whether a caller's thread
-  /// computes the plan itself.
+  /// An estimate of the whole run on one thread, in nanoseconds. The device uses it to decide whether a
+  /// caller's thread computes the plan itself.
   double cost_ns = 0;
 };
 
-/// How many slices pay for `elements` elements when one slice should hold at least `grain` of them:
-/// at least 1, at most 4 per core so that cores which differ in speed still finish together.
+/// The number of slices for `elements` elements if a slice should have at least `grain` of them. At
+/// least 1, and at most 4 per core, so that cores of different speed finish together.
 [[nodiscard]] std::uint32_t slice_count(std::size_t elements, std::size_t grain) noexcept;
 
 /// The half-open range of `elements` that slice `index` of `slices` covers, with its bounds rounded
@@ -66,7 +67,7 @@ using CpuPlanner =
 class CpuTable {
  public:
   void set(std::string_view kernel, CpuPlanner planner);
-  /// Null: there is none. Lives as long as the table.
+  /// Null if there is none. Valid as long as the table.
   [[nodiscard]] const CpuPlanner* find(std::string_view kernel) const noexcept;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace stoker {
 
-/// Of those that kernels compute with, in their order.
+/// The words of the dtypes that kernels compute with, in the order of DType.
 inline constexpr auto dtype_words = one_of<DType>({{"f32", DType::f32},
                                                    {"f64", DType::f64},
                                                    {"f16", DType::f16},

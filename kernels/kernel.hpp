@@ -35,8 +35,9 @@ struct Kernel {
   Arity inputs = {};
   /// Accepted dtypes of input 0. `infer` states how the others follow.
   std::vector<DType> dtypes;
-  /// Whether an output may be the same memory as input 0: each element depends on its own only, and a
-  /// shader's thread loads it once, before it stores it. Bindings are `restrict` all the same.
+  /// Whether an output may be the same memory as input 0. Each element must then depend only on the
+  /// element at its own position, and a shader's thread must load that once, before it stores the
+  /// result. Bindings are `restrict` nevertheless.
   bool in_place = false;
 
   /// The outputs' specs, or why these inputs do not fit (shape_mismatch, dtype_mismatch,

@@ -168,7 +168,7 @@ template <class T> struct Member<Required<T>> {
 template <class Rule> inline constexpr bool has_words = false;
 template <class T, std::size_t Size> inline constexpr bool has_words<OptionWords<T, Size>> = true;
 
-/// A member's type. Others, such as int and float, would be taken for text.
+/// The allowed types of a member. Others, such as int and float, would be treated as text.
 template <class T, class Rule>
 concept OptionType = has_words<Rule> || std::same_as<T, bool> || std::same_as<T, std::int64_t> ||
     std::same_as<T, double> || std::same_as<T, std::string> || std::same_as<T, Extents> ||
@@ -283,7 +283,7 @@ template <class T> [[nodiscard]] bool same_member(const T& a, const T& b) {
     return a == b;
 }
 
-/// O as it is without options, and where its members lie, in the order in which they are visited.
+/// A default-constructed O, and the places of its members in the order in which they are visited.
 template <class O> class Defaults {
  public:
   Defaults() : values_{std::make_unique<O>()} {
@@ -309,7 +309,7 @@ template <class O> [[nodiscard]] Params given([[maybe_unused]] const O& from) {
     static constinit NeverDestroyed<Defaults<O>> made_once;
     const Defaults<O>& defaults = made_once.get([] { return Defaults<O>{}; });
     std::size_t index = 0;
-    // Only looked at: visit_options() takes no const.
+    // Only read: visit_options() takes no const.
     options::visit(const_cast<O&>(from),
                    [&]<class M>(const char* name, const M& member, const auto& rule, const char*) {
                      using T = typename Member<M>::Type;

@@ -7,10 +7,10 @@
 //     };
 //     device.run(kernels::GaussianBlur{.radius = 2}, {photo});
 //
-// The compiler refuses a name or a type that is wrong. Of a variable that loses digits,
-// .radius = a_double, GCC only warns (-Wnarrowing). Ranges are checked by the call, as for
-// device.run("gaussian_blur", {photo}, {{"radius", 2}}), which says the same. A program's own kernel
-// may have such a struct, too: `.name` and `.params` of its definition follow from it.
+// The compiler refuses a wrong name or type; for a variable that would lose digits, .radius =
+// a_double, GCC only warns (-Wnarrowing). Ranges are checked at the call.
+// device.run("gaussian_blur", {photo}, {{"radius", 2}}) is the same call as text. A program's own
+// kernel may have such a struct, too, from which `.name` and `.params` of its definition follow.
 //
 // Constant data; any thread.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace stoker {
 
-/// Has a type of its own, so that other kinds of options are not taken for kernels.
+/// A type of its own, so that other structs of options are not mistaken for kernels.
 class KernelName {
  public:
   consteval explicit KernelName(std::string_view name) noexcept : name_{name} {}
@@ -41,7 +41,7 @@ concept TypedKernel = std::same_as<decltype(K::kind), const KernelName>;
 /// A kernel without options: `using Determinant = PlainKernel<"determinant">`.
 template <KindName Name> struct PlainKernel { static constexpr KernelName kind{Name.text}; };
 
-/// The kernels of a folder, or of all.
+/// The kernels of one folder, or of all folders.
 template <TypedKernel... Kernels> struct KernelTypes {
   /// Calls `function.operator()<K>()` for each.
   template <class F> static void for_each(F&& function) {

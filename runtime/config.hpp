@@ -1,4 +1,4 @@
-// Settings from the environment, read once into a value that is passed down. No global.
+// Settings from the environment, read once into a value that is passed down. There is no global.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,11 @@ struct Config {
   std::string cache_dir;
   /// STOKER_THREADS: threads of the executor and of the compute pool; 0: one per core.
   unsigned threads = 0;
-  /// STOKER_ISA: the instruction set of CPU kernels ("v1", "v3", "v4"); empty: the best there is.
+  /// STOKER_ISA: the instruction set of CPU kernels ("v1", "v3", "v4"); empty: the best available
+  /// one.
   std::string isa;
-  /// STOKER_FLUSH_SUBNORMALS: 1, true, on or yes let CPU kernels take numbers below the smallest normal
-  /// one (1.2e-38 of f32) for 0. Processors compute with those many times slower.
+  /// STOKER_FLUSH_SUBNORMALS: 1, true, on or yes let CPU kernels treat numbers below the smallest
+  /// normal one (1.2e-38 for f32) as 0. Processors compute with such numbers many times slower.
   bool flush_subnormals = false;
   /// STOKER_VALIDATION: 1, true, on or yes switch Vulkan's validation layers on.
   bool validation = false;

@@ -1,5 +1,5 @@
-// A handle to a buffer of a device, for the layers above. Declaring one needs neither the client
-// (device_client.hpp) nor actors.
+// A handle to a buffer of a device, for the layers above. Code that declares one needs neither the
+// device client nor actors.
 //
 // Ownership: shares the buffer's actor, which keeps its device's client and its state. After the
 //            last handle is gone, the memory is freed as soon as the device is done with it.
@@ -29,7 +29,7 @@ class DeviceBuffer {
   [[nodiscard]] const std::shared_ptr<DeviceClient>& device() const noexcept;
   [[nodiscard]] const std::shared_ptr<BufferState>& state() const noexcept;
   [[nodiscard]] const TensorSpec& spec() const noexcept;
-  /// Callers must include device_actor.hpp.
+  /// For Stoker's own layers; callers need the definition of BufferActor.
   [[nodiscard]] ActorRef<BufferActor> actor() const;
   [[nodiscard]] const std::shared_ptr<BufferCell>& cell() const noexcept { return cell_; }
   [[nodiscard]] explicit operator bool() const noexcept { return cell_ != nullptr; }

@@ -4,8 +4,9 @@
 //                                          .target_dtype = DType::s32, .scalar_targets = true});
 //     CsvData houses = load_csv("houses.csv", {.targets = {"price"}});
 //
-// For the syntax see csv_fields.hpp. Numbers are decimal (1, -2.5e3, inf, nan); blanks around them
-// are ignored. The whole table is kept in memory, once.
+// The syntax is that of RFC 4180, with a delimiter of your choice. Lines end with LF or CRLF; empty
+// lines and a byte order mark are skipped. Numbers are decimal (1, -2.5e3, inf, nan); blanks around
+// them are ignored. The whole table is kept in memory, once.
 //
 // Threads: any; blocks on the file. Throws not_found (file, column name), io_error,
 // invalid_argument (not a number, a missing value, a row of another length, a number that the dtype

@@ -1,4 +1,4 @@
-// The types of the scalar functions that are kernels (functions.hpp); none has options.
+// The types of the scalar functions that are kernels; none has options.
 #pragma once
 
 #include "stoker/kernels/typed_kernel.hpp"

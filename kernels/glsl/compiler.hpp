@@ -30,16 +30,17 @@ class GlslCompiler {
                                                                const ShaderVariant& variant) {
     return try_compile(shader, variant, false);
   }
-  /// The same of a text that is not the program's: it is held to kernels/glsl/bounds.hpp
-  /// (limit_exceeded, and compile_failed for macros that cannot be bounded). It takes up to 64 MiB
-  /// of the calling thread's stack.
+  /// The same for a text that does not come from the program itself, such as a script's. Its
+  /// tokens, calls and loops are bounded (limit_exceeded), and macros that cannot be bounded are
+  /// refused (compile_failed); docs/scripts.md has the bounds. Uses up to 64 MiB of the calling
+  /// thread's stack.
   [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile_bounded(
       const Shader& shader, const ShaderVariant& variant) {
     return try_compile(shader, variant, true);
   }
 
   struct Counters {
-    std::uint64_t compiled = 0;    ///< went through glslang, failures included
+    std::uint64_t compiled = 0;    ///< compiled by glslang, including failures
     std::uint64_t from_cache = 0;  ///< read from disk
   };
   [[nodiscard]] Counters counters() const noexcept {
@@ -55,8 +56,8 @@ class GlslCompiler {
   std::atomic<std::uint64_t> from_cache_{0};
 };
 
-/// Compiles once, without keeping anything beyond what `cache_dir` says. Throws as
-/// GlslCompiler::compile() does.
+/// Compiles once; keeps nothing but the files in `cache_dir`. Throws the errors of
+/// GlslCompiler::compile().
 [[nodiscard]] std::vector<std::uint32_t> compile_glsl(const Shader& shader,
                                                       const ShaderVariant& variant,
                                                       const std::filesystem::path& cache_dir = {});
@@ -64,7 +65,7 @@ class GlslCompiler {
 [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile_glsl(
     const Shader& shader, const ShaderVariant& variant,
     const std::filesystem::path& cache_dir = {});
-/// The same with GlslCompiler::try_compile_bounded().
+/// The same by GlslCompiler::try_compile_bounded().
 [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile_bounded_glsl(
     const Shader& shader, const ShaderVariant& variant,
     const std::filesystem::path& cache_dir = {});

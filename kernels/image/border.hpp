@@ -1,4 +1,4 @@
-// What a filter sees where it reaches past the edge of an image.
+// The values that a filter reads beyond the edge of an image.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ template <class O, class V> void visit_border(O& o, V&& visit) {
         "zeros");
 }
 
-/// The index in [0, n) that stands for `i`, any number of periods away; -1: zero stands for it.
+/// The index in [0, n) whose pixel is used for index `i`, which may be any number of periods away;
+/// -1: zero is used.
 [[nodiscard]] inline std::int64_t border_index(Border border, std::int64_t i,
                                                std::int64_t n) noexcept {
   if (i >= 0 && i < n) return i;

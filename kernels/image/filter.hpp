@@ -1,4 +1,4 @@
-// How values between the pixels of an image are found.
+// How values between the pixels of an image are interpolated.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ template <class O, class V> void visit_blur(O& o, V&& visit) {
   visit_border(o, visit);
 }
 
-/// Their values.
+/// The values of these options.
 struct Blur {
   std::int64_t radius = 0;
   double sigma = 0;
@@ -41,7 +41,7 @@ struct Gaussian {
 
   /// exp(−k²/2σ²) for distance k, before normalisation.
   [[nodiscard]] double raw(std::int64_t k) const noexcept;
-  /// What the 2·radius + 1 raw weights sum to.
+  /// The sum of the 2·radius + 1 raw weights.
   [[nodiscard]] double total() const noexcept;
   /// Normalised weights for the distances 0 … radius.
   [[nodiscard]] std::vector<double> weights() const;

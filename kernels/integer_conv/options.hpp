@@ -5,7 +5,7 @@
 
 namespace stoker::kernels {
 
-/// Those of Conv by the same names.
+/// These options mean the same as those of Conv.
 struct IntegerConv {
   static constexpr KernelName kind{"integer_conv"};
   Extents strides = {};

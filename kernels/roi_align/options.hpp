@@ -9,7 +9,8 @@ enum class RegionPool : std::uint8_t { mean, max };
 
 struct RoiAlign {
   static constexpr KernelName kind{"roi_align"};
-  /// The most samples along an axis of a bin: those that lie far outside of the image would be more.
+  /// The maximum number of samples along an axis of a bin. It limits boxes that reach far outside
+  /// the image.
   static constexpr std::int64_t most_samples = std::int64_t{1} << 20;
   std::int64_t height = 1;
   std::int64_t width = 1;

@@ -25,9 +25,9 @@ enum class ScalarOperands : std::uint8_t { any, numeric, floats, integers };
 /// The result's dtype: the operands', u8 (0 or 1), or whatever the instruction says (cast).
 enum class ScalarResult : std::uint8_t { same, truth, free };
 
-/// How GLSL computes it. In every text `$T` stands for the operands' compute type (kernels/
-/// preamble.hpp) and `$R` for the result's; in `expression` `$0`, `$1` and `$2` stand for operands,
-/// which are names. Texts stand before main, once each, in this order.
+/// How GLSL computes it. In every text `$T` stands for the operands' compute type
+/// (kernels/shader/preamble.hpp) and `$R` for the result's; in `expression` `$0`, `$1` and `$2`
+/// stand for operands, which are names. Texts are placed before main, once each, in this order.
 struct ScalarGlsl {
   std::string_view expression = {};  ///< empty: no GPU version for this dtype
   std::array<std::string_view, 3> texts = {};

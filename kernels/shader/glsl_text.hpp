@@ -25,15 +25,16 @@ class GlslText {
   GlslText(std::string text);  // NOLINT(google-explicit-constructor)
   /// Reads a file. Throws io_error.
   [[nodiscard]] static GlslText from_file(const std::filesystem::path& path);
-  /// A text that is not the program's own: it is compiled by GlslCompiler::try_compile_bounded().
+  /// A text that does not come from the program itself; GlslCompiler::try_compile_bounded()
+  /// compiles it.
   [[nodiscard]] static GlslText bounded(std::string text);
 
   [[nodiscard]] bool empty() const noexcept { return compile_ == nullptr; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// Where it came from, for messages; empty if it came from no file.
+  /// The file that it was read from, for messages; otherwise empty.
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// The SPIR-V of `shader`, whose source is the text, for one variant. It is kept in `cache_dir`, unless
-  /// that is empty. Precondition: not empty(). Errors: as GlslCompiler says.
+  /// that is empty. Precondition: not empty(). Errors: those of GlslCompiler.
   [[nodiscard]] Result<std::vector<std::uint32_t>> try_compile(
       const Shader& shader, const ShaderVariant& variant,
       const std::filesystem::path& cache_dir) const {

@@ -1,8 +1,8 @@
 // How a kernel computes on a GPU: shaders as data, and the passes that use them.
 //
-// A Shader declares what its GLSL file may use; the preamble that declares it in GLSL is generated
-// from here (kernels/shader/preamble.hpp), so the two cannot disagree. Built-in shaders are compiled to
-// SPIR-V when Stoker is built; user shaders when they are registered.
+// A Shader declares the names that its GLSL file may use. The declarations in GLSL, the preamble, are
+// generated from it, so the two cannot disagree. Built-in shaders are compiled to SPIR-V when Stoker is
+// built; user shaders when they are registered.
 #pragma once
 
 #include <array>
@@ -47,8 +47,8 @@ struct ShaderVariant {
   std::string name;                                       ///< "f32"; unique within the shader
   std::vector<std::pair<std::string, DType>> types = {};  ///< {"T", f32}
   std::vector<std::pair<std::string, std::string>> defines = {};
-  /// Filled for user shaders when they are registered; empty for built-in ones, whose SPIR-V
-  /// builtin_spirv() finds (kernels/shader/spirv.hpp).
+  /// Filled for user shaders when they are registered; empty for built-in ones, whose SPIR-V is
+  /// part of the library.
   std::vector<std::uint32_t> spirv = {};
 };
 
@@ -60,8 +60,8 @@ struct Shader {
   std::vector<SpecConstant> constants = {};
   std::array<std::uint32_t, 3> local_size = {256, 1, 1};
   std::vector<ShaderVariant> variants;
-  /// GLSL before the text of a variant, for what follows from data. Called when the variant is
-  /// compiled.
+  /// Returns GLSL that precedes the text of a variant, for definitions that are generated from
+  /// data. Called when the variant is compiled.
   std::function<std::string(const ShaderVariant&)> prologue = {};
   /// Source text; empty for built-in shaders, whose file is compiled when Stoker is built.
   std::string source = {};
@@ -71,8 +71,8 @@ struct Shader {
   [[nodiscard]] const ShaderVariant* variant(std::string_view name) const noexcept;
 };
 
-/// Parameters of more bytes, addresses and push fields together, lie in memory
-/// (kernels/shader/preamble.hpp): what Vulkan guarantees for push constants.
+/// The size that Vulkan guarantees for push constants. If addresses and push fields together take
+/// more bytes, they are passed in memory.
 inline constexpr std::size_t most_pushed_bytes = 128;
 
 /// The values of a shader's push fields, in declaration order.
@@ -88,7 +88,7 @@ class PushValues {
       append(i < values.size() ? static_cast<std::uint32_t>(values[i]) : rest);
     return *this;
   }
-  /// One after the other.
+  /// Appends the words one after the other.
   PushValues& u32s(std::span<const std::uint32_t> values) {
     for (const std::uint32_t value : values) append(value);
     return *this;
@@ -127,12 +127,12 @@ struct GpuPass {
   PushValues push = {};
   std::array<std::uint32_t, 3> groups = {1, 1, 1};  ///< each ≥ 1 and ≤ 65535, see linear_groups()
   std::vector<std::uint32_t> constants = {};        ///< replaces the defaults, in their order
-  /// At least the rounds that one thread makes in all its loops together, where they may be many. Some
-  /// drivers leave loops early; such a device refuses the plan instead (`unsupported`).
+  /// An upper bound of the rounds that one thread makes in all its loops together, if they may be
+  /// many. Some drivers leave long loops early; such a device refuses the plan (`unsupported`).
   std::uint64_t rounds = 0;
 };
 
-/// Passes run in order; each sees what the ones before it wrote.
+/// Passes run in order; each sees the writes of earlier passes.
 struct GpuPlan {
   std::vector<GpuPass> passes;
   std::vector<std::size_t> scratch_bytes;  ///< one temporary buffer each
@@ -152,8 +152,8 @@ struct GpuTraits {
   std::uint32_t subgroup_size = 32;
   std::uint32_t shared_bytes = 16384;
   std::uint32_t compute_units = 1;  ///< an estimate; 1 if unknown
-  /// A shader that uses subgroups can exchange values within them (`subgroupShuffleXor`); a group of
-  /// a multiple of subgroup_size threads then consists of full subgroups of that size.
+  /// Whether a shader that uses subgroups can exchange values within them (`subgroupShuffleXor`). A
+  /// group of a multiple of subgroup_size threads then consists of full subgroups of that size.
   bool subgroup_shuffles = false;
 };
 

@@ -9,8 +9,8 @@ enum class ThresholdMode : std::uint8_t {
   binary,       ///< `above`, else `below`
   binary_inv,   ///< the other way round
   trunc,        ///< at most `value`
-  to_zero,      ///< what is not above becomes 0
-  to_zero_inv,  ///< what is above becomes 0
+  to_zero,      ///< values that are not above become 0
+  to_zero_inv,  ///< values above become 0
 };
 
 struct Threshold {

@@ -1,4 +1,4 @@
-// Pictures as the image functions have them: formats, limits, and the layout in memory.
+// The formats, limits and memory layout of pictures.
 //
 // A decoded image is u8 [height, width, channels] with 1 (grey), 3 (RGB) or 4 (RGB and straight
 // alpha) channels, values as stored: no gamma is applied and embedded colour profiles are ignored,
@@ -21,8 +21,8 @@ namespace stoker {
 
 enum class ImageFormat : std::uint8_t { png, jpeg };
 
-/// Limits of decoding, inclusive; beyond them it fails with limit_exceeded, naming limit and actual
-/// value.
+/// Limits of decoding, inclusive. Decoding a larger picture fails with limit_exceeded, which names
+/// the limit and the actual value.
 struct ImageLimits {
   std::int64_t width = 65'500;  ///< pixels
   std::int64_t height = 65'500;

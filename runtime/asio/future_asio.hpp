@@ -5,12 +5,12 @@
 //                              use_awaitable, use_future and yield_context throw the Error;
 //                              `co_await async_get(future)` is short for use_awaitable
 //
-// Handlers run on their associated executor, always by a post, with their associated allocator.
-// Their cancellation slot is honoured: cancelling stops the waiting (`cancelled`), not the work, unless
-// OnCancel::cancel_work says so.
-// A handler whose execution context is destroyed first is destroyed with it, unrun.
-// Boost 1.81 cannot compile `co_await async_get(future, deferred)`; use_awaitable does the same.
-// async_get needs a T that can be default-constructed, as Asio passes one beside an exception.
+// Handlers are always posted to their associated executor, with their associated allocator. Their
+// cancellation slot is honoured: cancelling stops the waiting (`cancelled`), not the work, unless
+// OnCancel::cancel_work says so. If the execution context is destroyed first, the handler is destroyed
+// with it and does not run. Boost 1.81 cannot compile `co_await async_get(future, deferred)`;
+// use_awaitable does the same. async_get needs a T that can be default-constructed, as Asio passes one
+// beside an exception.
 #pragma once
 
 #include <boost/asio/associated_allocator.hpp>
@@ -42,10 +42,10 @@ namespace detail {
 /// Error{"async_wait", cancelled}.
 [[nodiscard]] Error wait_cancelled();
 
-/// One wait that an execution context has to give up when it is destroyed.
+/// A wait that ends when its execution context is destroyed.
 class AsioWait : public Waiter {
  public:
-  /// True: it will not be woken any more. False: it is being woken.
+  /// True: it will not be woken. False: it is being woken.
   virtual bool detach() noexcept = 0;
   /// Destroys a detached wait and its handler.
   virtual void destroy() noexcept = 0;
@@ -70,8 +70,8 @@ class AsioWaits final : public boost::asio::execution_context::service {
       : boost::asio::execution_context::service(context) {}
 
   void add(AsioWait& wait) noexcept;
-  /// Takes the wait off the list and calls `post` before the context may go. If that fails it destroys a
-  /// handler, which may do anything, so it runs without the lock.
+  /// Removes the wait from the list and calls `post` before the context can be destroyed. If `post`
+  /// fails, it destroys a handler, which may run any code, so it is called without the lock.
   template <class Post> void finish(AsioWait& wait, Post&& post) noexcept {
     {
       const std::lock_guard lock{mutex_};

@@ -1,6 +1,6 @@
 // Element types: their names, sizes and classes, and the two 16-bit float storage types.
 //
-// Values are plain data; every function is thread-safe and, but for visit_dtype(), never throws.
+// Values are plain data. Every function is thread-safe; all but visit_dtype() never throw.
 #pragma once
 
 #include <bit>

@@ -2,8 +2,8 @@
 //
 // Ownership: an Error shares one immutable payload; copies are cheap and never throw.
 // Threads:   immutable after construction, so any thread may read any copy.
-// Use:       what a program calls throws the Error itself, which is a std::exception; try_… and what
-//            lies below the public headers returns Result<T>. docs/errors.md has the rule.
+// Use:       functions that a program calls throw the Error itself, which is a std::exception. try_…
+//            functions, and those below the public headers, return Result<T>. docs/errors.md has the rule.
 #pragma once
 
 #include <boost/system/result.hpp>
@@ -19,7 +19,7 @@
 
 namespace stoker {
 
-/// What kind of failure it is. Stable: the names are part of the API and of every JSON output.
+/// The kind of a failure. Stable: the names are part of the API and of every JSON output.
 enum class ErrorCode : std::uint8_t {
   invalid_argument,   ///< a value that no call of this kind accepts
   unknown_kernel,     ///< no kernel of this name is registered
@@ -94,10 +94,10 @@ template <class T = void> using Result = boost::system::result<T, Error>;
 /// Found by boost::system::result when value() is called on a failure.
 [[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location&);
 
-/// Error{"", out_of_memory, "host memory exhausted"}: made when the program starts, so it is there when
-/// there is no memory to say what failed.
+/// Error{"", out_of_memory, "host memory exhausted"}. It is made when the program starts, so it is
+/// available when there is no memory to describe a failure.
 [[nodiscard]] Error out_of_memory_error() noexcept;
-/// What `make` returns, or out_of_memory_error() if it throws.
+/// The result of `make`, or out_of_memory_error() if it throws.
 template <class Make> [[nodiscard]] Error error_or_out_of_memory(Make&& make) noexcept {
   try {
     return make();

@@ -18,8 +18,8 @@ class ForkGuard {
   [[nodiscard]] bool forked() const noexcept { return generation() != generation_; }
   /// Error{op, forked_process} in a child.
   [[nodiscard]] Result<void> check(std::string_view op) const;
-  /// How many forks lie between this process and the one the library was loaded in. One relaxed
-  /// load: a pthread_atfork handler counts.
+  /// The number of forks between this process and the one that loaded the library. One relaxed
+  /// load; a pthread_atfork handler counts the forks.
   [[nodiscard]] static std::uint32_t generation() noexcept {
     return forks_.load(std::memory_order_relaxed);
   }

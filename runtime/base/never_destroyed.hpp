@@ -1,17 +1,17 @@
-// A value that is made when it is first asked for and lasts as long as the process.
+// A value that is made at its first use and exists as long as the process.
 //
-// For tables that threads look into. exit() destroys what is static while they still run, and a
-// thread that trains or evaluates does not ask first. fork() may leave a child with a static object
-// that a thread of the parent was making, and whoever asks for that waits for ever; here the child
-// makes its own.
+// Use it for tables that several threads read. exit() destroys static objects while threads still
+// run, and a thread that trains or evaluates would then read a destroyed table. After fork(), a
+// static object that a thread of the parent was initializing stays locked in the child, and any
+// access waits for ever; here the child makes its own value.
 //
 //     const Table& table() {
 //       static constinit NeverDestroyed<Table> made;
 //       return made.get([] { return Table{…}; });
 //     }
 //
-// Threads: any. Threads that ask first at the same time may each make a value; all are given the
-// same one. So making it has no other effect, and it holds no ProcessMutex.
+// Threads: any. Threads whose first calls coincide may each make a value, but all get the same one.
+// So `make` must have no side effects and may not lock a ProcessMutex.
 #pragma once
 
 #include <atomic>
@@ -26,8 +26,8 @@ template <class T> class NeverDestroyed {
   NeverDestroyed(const NeverDestroyed&) = delete;
   NeverDestroyed& operator=(const NeverDestroyed&) = delete;
 
-  /// The value; `make` returns it at the first call. What that throws is passed on, and the next call
-  /// makes it.
+  /// The value, which `make` returns at the first call. If `make` throws, the exception is passed on,
+  /// and the next call tries again.
   template <std::invocable Make> [[nodiscard]] const T& get(const Make& make) {
     if (const Held* there = held_.load(std::memory_order_acquire)) return there->value;
     auto own = std::make_unique<Held>(make);

@@ -1,6 +1,6 @@
 // The extents of a dense row-major array, and the pair (dtype, shape) that describes one.
 //
-// Value types without heap memory; thread-safe as any value is.
+// Value types without heap memory; thread-safe as values are.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace stoker {
 
 /// Up to 8 extents, outermost first, each ≥ 0. Rank 0 is a scalar with one element. The product of the
-/// extents that are not 0 is 2^58 at most, so counts of bytes and strides never overflow.
+/// extents that are not 0 is at most 2^58, so byte counts and strides never overflow.
 class Shape {
  public:
   static constexpr std::size_t max_rank = 8;
@@ -63,11 +63,11 @@ class Shape {
   std::uint8_t rank_ = 0;
 };
 
-/// The shape both broadcast to by NumPy's rule (align right, 1 stretches), or nothing; nothing,
-/// too, if it had more elements than a shape may have.
+/// The shape that both broadcast to by NumPy's rule (align right, 1 stretches). Nothing if there is
+/// none, or if it would have too many elements.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b) noexcept;
 
-/// What a buffer holds: `shape.elements()` elements of `dtype`, dense, row-major.
+/// Describes the contents of a buffer: `shape.elements()` elements of `dtype`, dense, row-major.
 struct TensorSpec {
   DType dtype = DType::f32;
   Shape shape;
@@ -81,8 +81,8 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) noexcept = default;
 };
 
-/// Whether memory of one can be read as the other: they are equal, or one is complex numbers and the
-/// other the pairs of their parts: c64[3] and f32[3,2].
+/// Whether memory of one can be read as the other: they are equal, or one has complex numbers and
+/// the other the pairs of their parts, such as c64[3] and f32[3,2].
 [[nodiscard]] bool same_memory(const TensorSpec& a, const TensorSpec& b) noexcept;
 
 }  // namespace stoker

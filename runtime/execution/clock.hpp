@@ -33,9 +33,9 @@ class Clock {
   virtual bool disarm(TimerNode& node) noexcept = 0;
 };
 
-/// The moment `limit` after `from`: time_point::max(), which is never, for a limit too long to be
-/// counted, and time_point::min() for a negative one of that size. Whoever adds a limit to a time
-/// uses this.
+/// The moment `limit` after `from`, without overflow: time_point::max(), which means never, for a
+/// limit that is too long, and time_point::min() for a negative one of that size. Use this wherever
+/// a limit is added to a time.
 [[nodiscard]] constexpr Clock::time_point deadline_after(Clock::time_point from,
                                                          Clock::duration limit) noexcept {
   using Duration = Clock::duration;

@@ -1,6 +1,6 @@
 // Where work runs. Everything asynchronous in Stoker resumes through an Executor, so that a host
 // decides which threads run our code: our own pool (thread_pool.hpp), the host's event loop
-// (asio_executor.hpp) or a test's hands (manual_executor.hpp).
+// (api/asio.hpp) or a test (manual_executor.hpp).
 //
 // Threads:  post and defer may be called from any thread.
 // Lifetime: an executor that a std::shared_ptr holds lives until the last continuation, process and
@@ -33,9 +33,9 @@ class Executor : public std::enable_shared_from_this<Executor> {
   /// Runs the task exactly once, soon, on one of the executor's threads; never inside this call.
   virtual void post(Task& task) noexcept = 0;
 
-  /// As post(), but where a brief task of this executor runs it may wait for its end instead of
-  /// waking another thread: cheap, for work that continues what runs now. A task that defers itself
-  /// goes behind all that waits; it does so at its end.
+  /// As post(), but if a brief task of this executor is running on this thread, the new task may
+  /// run after it instead of waking another thread. This makes it cheap to continue the current
+  /// work. A task that defers itself must do so at its end; it is queued behind all waiting tasks.
   virtual void defer(Task& task) noexcept { post(task); }
 
   /// Whether the calling thread is running a task of this executor.
@@ -47,8 +47,9 @@ class Executor : public std::enable_shared_from_this<Executor> {
   /// The clock that timers and time-outs of work on this executor use.
   [[nodiscard]] virtual Clock& clock() const noexcept = 0;
 
-  /// For what will be posted later: a share of this executor if it is shared, else its address only.
-  /// Whoever may have the last share lets go of it on a thread of this executor.
+  /// For work that will be posted later: a shared pointer to this executor if it is shared,
+  /// otherwise its plain address. A pointer that may be the last one must be released on a thread of
+  /// this executor.
   [[nodiscard]] virtual std::shared_ptr<Executor> keep() noexcept {
     if (auto shared = weak_from_this().lock()) return shared;
     return {std::shared_ptr<void>{}, this};
@@ -59,7 +60,7 @@ class Executor : public std::enable_shared_from_this<Executor> {
   requires(std::invocable<std::decay_t<F>&> &&
            !std::derived_from<std::remove_cvref_t<F>, Task>) void post(F&& function);
 
-  /// Watches for work that hogs a thread; off until it is started.
+  /// Detects work that hogs a thread; off until it is started.
   [[nodiscard]] StallDetector& stall_detector() const noexcept { return *turn_watch_; }
 
   /// Stacks of processes that have ended, kept for the next ones.

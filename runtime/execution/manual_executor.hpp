@@ -41,7 +41,7 @@ class ManualExecutor final : public Executor {
   /// Runs until nothing is ready and returns how many tasks ran; `limit` stops a livelock.
   std::size_t run_all(std::size_t limit = 1'000'000) noexcept;
   [[nodiscard]] std::size_t ready() const noexcept;
-  /// Drops what is ready, as the destructor does: what keeps this executor until it runs lets go of it.
+  /// Drops ready tasks, as the destructor does, so that tasks that keep this executor alive release it.
   void drop_all() noexcept;
 
  private:

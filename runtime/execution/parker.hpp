@@ -38,8 +38,8 @@ class BlockingContext {
   /// See Interruptible. Null: the wait is over.
   [[nodiscard]] virtual bool interruptible(Parker* /*parker*/) noexcept { return true; }
 
-  /// What a layer above keeps for the context that runs: it travels with a process from thread to
-  /// thread, as what is thread-local does not.
+  /// Data of a higher layer for the running context. Unlike thread-local data, it moves with a
+  /// process from thread to thread.
   void* local = nullptr;
 
  protected:
@@ -75,8 +75,8 @@ class Parker {
   void bind(Resumable& resumable) noexcept { resumable_ = &resumable; }
   /// False if a permit or a time-out came first: the context must not block.
   [[nodiscard]] bool commit() noexcept;
-  /// Ends a wait by time-out. True if the caller must see to the resuming; false if a permit is
-  /// there or the context has not committed yet (then commit() will return false).
+  /// Ends a wait by time-out. True if the caller must resume the context; false if there is a
+  /// permit or the context has not committed yet (commit() will then return false).
   [[nodiscard]] bool time_out() noexcept;
   /// Resumes a context whose time_out() returned true.
   void resume() noexcept { resumable_->resume(); }

@@ -38,7 +38,8 @@ class StallDetector final : private TimerNode {
   /// What one thread does.
   class Slot {
    public:
-    /// `id` tells names apart cheaply. False if something runs here already: that one is watched.
+    /// `id` identifies the name cheaply. False if other work already runs here; that work continues
+    /// to be watched.
     [[nodiscard]] bool begin(std::uint64_t id, std::string_view name) noexcept;
     /// After a begin() that returned true.
     void end() noexcept { step_.fetch_add(1, std::memory_order_release); }
@@ -61,8 +62,8 @@ class StallDetector final : private TimerNode {
   StallDetector(const StallDetector&) = delete;
   StallDetector& operator=(const StallDetector&) = delete;
 
-  /// Looks every half `limit` and reports each piece of work once that has run for the limit. A later
-  /// start() replaces the first.
+  /// Checks every half `limit`, and reports each piece of work that has run for the limit once. A
+  /// later start() replaces the first.
   void start(Clock& clock, std::chrono::nanoseconds limit, Report report);
   /// When it returns, no report is running, except one that called it.
   void stop() noexcept;
@@ -72,7 +73,7 @@ class StallDetector final : private TimerNode {
   [[nodiscard]] std::size_t threads() const;
 
  private:
-  /// Outlives the watch while a thread still has one of them.
+  /// Outlives the watch while a thread still has a slot.
   struct Slots;
   struct Returned;
   void expired() noexcept override;

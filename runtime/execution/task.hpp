@@ -1,8 +1,8 @@
 // The unit of work an executor runs: an object with one virtual function, linked intrusively.
 //
-// Ownership: whoever posts a task keeps it alive until run() or drop() has been called; an executor
-//            never touches a task after that call has begun, so both may destroy the task.
-// Threads:   one call at a time; a task that is posted may be posted again only once it runs.
+// Ownership: the code that posts a task keeps it alive until run() or drop() is called; an executor
+//            does not access a task after that call has begun, so both may destroy the task.
+// Threads:   one call at a time; a posted task may be posted again only when it runs.
 #pragma once
 
 namespace stoker {
@@ -11,8 +11,9 @@ class Task {
  public:
   /// The work. Called exactly once for each post, unless drop() is called instead.
   virtual void run() noexcept = 0;
-  /// Called instead of run() when the executor is destroyed before it got to the task (a host's event
-  /// loop does that; our own pool finishes what was posted, but has no threads in a child of fork()).
+  /// Called instead of run() if the executor is destroyed before it runs the task. A host's event
+  /// loop does this; Stoker's own pool finishes posted tasks, but has no threads in a child of
+  /// fork().
   virtual void drop() noexcept {}
 
   Task* next = nullptr;  ///< used by the queue that holds the task

@@ -33,7 +33,8 @@ class ThreadPool final : public Executor {
   void defer(Task& task) noexcept override;
   [[nodiscard]] bool in_executor() const noexcept override;
   [[nodiscard]] Clock& clock() const noexcept override;
-  /// Of make_thread_pool() also when its last share has gone, for what runs on it still.
+  /// For a pool of make_thread_pool() this works even after its last shared pointer is gone, for
+  /// work that still runs on it.
   [[nodiscard]] std::shared_ptr<Executor> keep() noexcept override;
 
   [[nodiscard]] unsigned size() const noexcept;
@@ -46,8 +47,9 @@ class ThreadPool final : public Executor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A pool that keeps its clock, and that any thread may drop: one of its own hands it to a thread
-/// that ends it. What was posted runs first, and keeps the pool if it begins what goes on later.
+/// A pool that keeps its clock alive and that any thread may release; a thread of the pool itself
+/// passes it to another thread that destroys it. Posted tasks run first. They keep the pool alive
+/// if they start work that continues later.
 [[nodiscard]] std::shared_ptr<ThreadPool> make_thread_pool(std::shared_ptr<Clock> clock,
                                                            ThreadPoolOptions options = {});
 

@@ -38,13 +38,15 @@ struct BlockingOptions {
 
 namespace detail {
 
-/// A job as the pool sees it. The pool holds a reference to core() from start() until it has told it.
+/// A job as the pool sees it. The pool holds a reference to core() from start() until the outcome is
+/// published.
 class BlockingJob {
  public:
-  /// The work, and then its outcome for everybody to see; in this order, and each once.
+  /// compute() does the work, then publish() makes its outcome visible. Each is called once, in
+  /// this order.
   virtual void compute() noexcept = 0;
   virtual void publish() noexcept = 0;
-  /// Instead of both, or beside compute() if that takes too long.
+  /// Called instead of both, or while compute() still runs if that takes too long.
   virtual void fail(const Error& why) noexcept = 0;
   [[nodiscard]] virtual FutureCore& core() noexcept = 0;
 
@@ -114,7 +116,7 @@ class BlockingPool {
     Impl* impl_;
   };
 
-  /// start() then needs no memory.
+  /// Reserves a place, so that start() needs no memory.
   [[nodiscard]] static Result<void> admit(Impl& impl);
   static void give_back(Impl& impl) noexcept;
   static void start(Impl& impl, detail::BlockingJob& job) noexcept;

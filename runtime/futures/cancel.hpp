@@ -1,7 +1,8 @@
 // Cancellation with a cause, and deadlines.
 //
-// A CancelSource is asked once; every CancelToken made from it sees the cause, and every callback
-// registered with a token runs once, on the thread that asks (or at once, if it was asked before).
+// A CancelSource is cancelled once. Every CancelToken made from it then has the cause, and every
+// callback registered with a token runs once, on the thread that cancels (or at once, if the source
+// was cancelled before).
 //
 // Ownership: source and tokens share one state. A CancelRegistration's destructor removes its
 //            callback; if it is running on another thread just then, the destructor waits for it.
@@ -69,7 +70,7 @@ class CancelSource {
  public:
   CancelSource();
   [[nodiscard]] CancelToken token() const noexcept;
-  /// True for the first call, whose cause all tokens see.
+  /// True for the first call, which sets the cause for all tokens.
   bool cancel(Error cause) const;
   /// Cancels with deadline_exceeded when the deadline passes, from a task on `executor`. Keep the
   /// Timer alive as long as the deadline should apply. Without a deadline the Timer does nothing.

@@ -19,10 +19,10 @@ class CancelToken {
   /// A token that is never cancelled.
   CancelToken() noexcept = default;
 
-  /// Whether it belongs to a source; else it is never cancelled.
+  /// Whether it belongs to a source; otherwise it is never cancelled.
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   [[nodiscard]] bool cancelled() const noexcept;
-  /// Why, once cancelled() is true.
+  /// The cause, once cancelled() is true.
   [[nodiscard]] std::optional<Error> cause() const;
   /// Throws the cause once cancelled() is true.
   void check() const { try_check().value(); }

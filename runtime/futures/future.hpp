@@ -2,14 +2,14 @@
 //
 // Ownership: handles; copying a Future shares the state, dropping one never stops the work.
 // Threads:   every function may be called from any thread. Waiting parks a process or a fiber and
-//            blocks a plain thread. Continuations run on the executor they were given; one that an
-//            actor's handler or another continuation of it makes ready runs behind that, so both
-//            are short, as handlers are, and wait for nobody.
+//            blocks a plain thread. A continuation runs on the executor it was given. If it
+//            becomes ready inside an actor's handler or another continuation on that executor, it
+//            runs after that. Keep both short; neither may wait.
 // Lifetime:  references and pointers handed out live as long as any handle of the future.
 // Errors:    wait, poll and then give the Result; get and co_await throw the Error. A Promise that
-//            is dropped completes with `closed` ("broken promise"). Failures nobody looked at are
-//            logged.
-// See also:  when.hpp (when_all, when_any), future_asio.hpp (completion tokens), future_await.hpp.
+//            is dropped completes with `closed` ("broken promise"). Failures that nobody observed
+//            are logged.
+// See also:  when.hpp (when_all, when_any), runtime/asio/future_asio.hpp (completion tokens).
 #pragma once
 
 #include <chrono>
@@ -50,7 +50,7 @@ template <class R, class F, class... Args>
 }
 }  // namespace detail
 
-/// What a continuation returning R makes of a future: R itself, or U for Result<U>.
+/// The type of a future's value for a continuation that returns R: R itself, or U for Result<U>.
 template <class R> using unwrapped_t = typename detail::Unwrapped<std::remove_cvref_t<R>>::type;
 
 template <class T = void> class [[nodiscard]] Future {
@@ -66,19 +66,19 @@ template <class T = void> class [[nodiscard]] Future {
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   [[nodiscard]] bool ready() const noexcept { return state_->ready(); }
 
-  /// The outcome if it is there, else null. Never blocks.
+  /// The outcome if the future is ready, otherwise null. Never blocks.
   [[nodiscard]] const Result<T>* poll() const noexcept {
     if (!state_->ready()) return nullptr;
     state_->observe();
     return &state_->result();
   }
-  /// Blocks the current context until the outcome is there.
+  /// Blocks the current context until the future is ready.
   const Result<T>& wait() const noexcept {
     state_->observe();
     state_->wait();
     return state_->result();
   }
-  /// As wait() but for a limited time; true if the outcome is there.
+  /// As wait(), but for a limited time; true if the future is ready.
   [[nodiscard]] bool wait_until(time_point deadline) const noexcept {
     return state_->wait_until(deadline);
   }
@@ -115,7 +115,7 @@ template <class T = void> class [[nodiscard]] Future {
   }
   bool remove(Waiter& waiter) const noexcept { return state_->remove(waiter); }
 
-  /// Asks the producer to stop; what that does is the producer's business.
+  /// Asks the producer to stop; the effect depends on the producer.
   void cancel() const noexcept { state_->cancel(); }
 
   [[nodiscard]] const boost::intrusive_ptr<FutureState<T>>& state() const noexcept {
@@ -193,7 +193,8 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
     const boost::intrusive_ptr<Continuation> self{this, false};
     const Input input = take_input();
     Result<U> outcome = call_as_result<U>("future.then", function_, input->result());
-    executor_.reset();  // before anybody hears of the outcome, and may end the executor
+    executor_.reset();  // before the outcome is published, after which the executor may be
+                        // destroyed
     this->complete(std::move(outcome));
   }
   void drop() noexcept override {
@@ -203,7 +204,8 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
     this->complete(broken_promise("future.then"));
   }
   void cancel() noexcept override {
-    // As every future of the parent is in a child of fork(), where its threads may hold the lock.
+    // In a child of fork() every future of the parent is ready; threads of the parent may hold the
+    // lock.
     if (this->ready()) return;
     Input input;
     {
@@ -212,7 +214,7 @@ class Continuation final : public FutureState<U>, private Waiter, private Task {
     }
     if (input) input->cancel();
   }
-  // The input goes when it has been used, so that a long chain does not keep every value alive.
+  // The input is released after use, so that a long chain does not keep every value alive.
   Input take_input() noexcept {
     const std::lock_guard lock{mutex_};
     return std::move(input_);

@@ -50,7 +50,7 @@ class FutureCore {
   FutureCore(const FutureCore&) = delete;
   FutureCore& operator=(const FutureCore&) = delete;
 
-  /// In a child of the process it was made in it is: it has failed.
+  /// Also true in a child of the process that made it: there it has failed.
   [[nodiscard]] bool ready() const noexcept { return published() || ended_by_fork(); }
 
   /// Wakes the waiter when ready, at once if it is. Waiters wake in the order they were added.
@@ -68,7 +68,7 @@ class FutureCore {
   bool wait_for(std::chrono::steady_clock::duration limit) noexcept;
 
   /// Called by a plain thread that is about to block until `deadline`. May do the work itself or
-  /// wait in a better way; returns when ready or when there is nothing more it can do.
+  /// wait in a better way. Returns when the future is ready or when it can do nothing more.
   virtual void assist(time_point deadline) noexcept { static_cast<void>(deadline); }
   /// Asks the producer to stop. Does nothing unless the producer says otherwise.
   virtual void cancel() noexcept {}
@@ -102,7 +102,7 @@ class FutureCore {
     return claim_.compare_exchange_strong(unclaimed, unclaimed | claimed,
                                           std::memory_order_acq_rel);
   }
-  /// The outcome is stored.
+  /// Whether the outcome is stored.
   [[nodiscard]] bool published() const noexcept {
     return head_.load(std::memory_order_acquire) == closed;
   }
@@ -130,7 +130,8 @@ class FutureCore {
   [[nodiscard]] static std::uint16_t unclaimed_here() noexcept {
     return static_cast<std::uint16_t>(ForkGuard::generation() & 0x7fffU);
   }
-  /// In a child of the process the future was made in: makes it ready, which it was not. True if it is.
+  /// In a child of the process that made the future: makes it ready if it was not. Returns whether it
+  /// is ready for this reason.
   [[nodiscard]] bool ended_by_fork() const noexcept {
     return (claim_.load(std::memory_order_acquire) & ~claimed) != unclaimed_here() &&
            const_cast<FutureCore*>(this)->end_by_fork();

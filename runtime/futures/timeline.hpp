@@ -22,7 +22,8 @@
 
 namespace stoker {
 
-/// Told once, when its point is reached or never will be. Alive until then, or until removed.
+/// Notified once, when its point is reached or never will be. Must live until then, or until
+/// removed.
 class TimelineWaiter {
  public:
   /// `failure` is null if the point was reached. Any thread; must be short; may destroy the waiter.
@@ -61,10 +62,10 @@ class Timeline {
   /// Fails every point that is not reached. Only the first failure counts.
   void fail(Error error) noexcept;
 
-  /// Tells the waiter when its value is reached, at once if it is or if the timeline has failed.
-  /// O(1) if no listed waiter waits for a higher value, else O(waiters above).
+  /// Notifies the waiter when its value is reached, at once if it is reached already or if the
+  /// timeline has failed. O(1) if no listed waiter waits for a higher value, else O(waiters above).
   void add(TimelineWaiter& waiter) noexcept;
-  /// True: the waiter will not be told. False: it was told or is about to be.
+  /// True: the waiter will not be notified. False: it was notified or is about to be.
   bool remove(TimelineWaiter& waiter) noexcept;
 
   /// Parks until the point is reached (true), the timeline fails or the deadline passes (false).
@@ -79,7 +80,7 @@ class Timeline {
 
   const ForkGuard fork_;
   std::atomic<std::uint64_t> value_;
-  mutable std::mutex mutex_;         // in a child a thread of the parent may hold it
+  mutable std::mutex mutex_;         // in a child of fork(), a thread of the parent may hold it
   TimelineWaiter* first_ = nullptr;  // sorted by value, equal ones in order of arrival
   TimelineWaiter* last_ = nullptr;
   std::optional<Error> error_;

@@ -25,7 +25,7 @@ namespace detail {
 
 using CorePtr = boost::intrusive_ptr<FutureCore>;
 
-/// Counts down as inputs become ready. Owned by itself until the last one is.
+/// Counts down as inputs become ready. Owns itself until the last one is ready.
 class AllGate {
  public:
   explicit AllGate(std::vector<CorePtr> inputs)
@@ -71,7 +71,7 @@ template <class T, class Collect> class AllState final : public FutureState<T>, 
   Collect collect_;
 };
 
-/// Throws invalid_argument if one of them is of an empty future.
+/// Throws invalid_argument if one of the futures is empty.
 void check_inputs(const char* op, const std::vector<CorePtr>& inputs);
 
 template <class T, class Collect> Future<T> all_of(std::vector<CorePtr> inputs, Collect collect) {
@@ -122,7 +122,7 @@ template <class... Ts>
   });
 }
 
-/// With no futures at all it fails with invalid_argument: there is nothing that could be first.
+/// Fails with invalid_argument if there are no futures, because none can be first.
 template <class T>
 [[nodiscard]] Future<std::size_t> when_any(const std::vector<Future<T>>& futures) {
   std::vector<detail::CorePtr> inputs;

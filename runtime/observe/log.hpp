@@ -1,4 +1,4 @@
-// Logging: one spdlog logger named "stoker", to stderr unless told otherwise.
+// Logging: one spdlog logger named "stoker", which writes to stderr by default.
 //
 // Messages are short sentences followed by key=value fields; values with spaces are quoted:
 //     device lost device=vulkan:0 reason="kernel ran past its deadline"
@@ -77,8 +77,8 @@ class LineLimit {
 /// The logger itself, without that limit; include <spdlog/spdlog.h> to use it (levels, sinks, patterns).
 [[nodiscard]] spdlog::logger& log() noexcept;
 
-/// While it lives, lines go here instead of to stderr, and every level from `level` up is taken.
-/// For tests; one at a time.
+/// While it lives, it captures all lines of `level` and above instead of stderr. For tests; one at
+/// a time.
 class LogCapture {
  public:
   explicit LogCapture(LogLevel level = LogLevel::debug);

@@ -100,7 +100,7 @@ struct MetricsSnapshot {
   std::vector<GaugeValue> gauges;
   std::vector<HistogramValue> histograms;
 
-  /// See prometheus.hpp for what Prometheus scrapes.
+  /// One JSON object with all counters, gauges and histograms.
   [[nodiscard]] std::string to_json() const;
 };
 
@@ -112,9 +112,8 @@ class MetricRegistry {
   /// The metric with this name and these labels; created if needed.
   [[nodiscard]] Counter& counter(std::string_view name, std::string_view help = {},
                                  MetricLabels labels = {});
-  /// A counter that somebody else keeps: snapshot() asks `read` for its value, on its own thread
-  /// and while it holds no lock. One that was added before under this name and labels is asked no
-  /// more.
+  /// A counter whose value is kept elsewhere: snapshot() calls `read` for it, on the calling thread
+  /// and without a lock. It replaces an earlier one with the same name and labels.
   void counter_from(std::string_view name, std::string_view help, MetricLabels labels,
                     std::function<std::uint64_t()> read);
   [[nodiscard]] Gauge& gauge(std::string_view name, std::string_view help = {},

@@ -1,5 +1,6 @@
-// A scope bound to the context that runs in it: a process keeps its scopes on whichever thread it
-// wakes, and other processes on that thread do not see them. A plain thread has its own scopes.
+// A scope that belongs to a process or to a plain thread. A process keeps its scopes when it wakes
+// on another thread, and other processes on that thread do not see them. A plain thread has its own
+// scopes.
 //
 // Threads: made and destroyed by the same process or plain thread; read by it only. Fibers of other
 // libraries and coroutines share the scopes of their thread: do not hold a scope across their

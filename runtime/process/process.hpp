@@ -63,8 +63,8 @@ class ProcessBody {
 /// The stack, its switching and its scheduling. Owns itself from start() until the body ends.
 class ProcessBase final : private Task, private BlockingContext, private Resumable {
  public:
-  /// Runs where `scheduler` says (null: by posts to the executor). Throws std::bad_alloc if there is
-  /// no memory for a stack.
+  /// `scheduler` decides where it runs (null: it is posted to the executor). Throws std::bad_alloc
+  /// if there is no memory for a stack.
   static void start(Executor& executor, std::unique_ptr<ProcessBody> body, ProcessOptions options,
                     ProcessScheduler* scheduler = nullptr);
 
@@ -72,9 +72,9 @@ class ProcessBase final : private Task, private BlockingContext, private Resumab
   [[nodiscard]] static ProcessBase* current() noexcept;
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
   [[nodiscard]] Executor& executor() const noexcept { return *executor_; }
-  /// Lets other work of the executor run first. Only from inside.
+  /// Lets other work of the executor run first. Call it only from inside the process.
   void yield() noexcept;
-  /// The innermost scope that it is in. Only from inside.
+  /// The innermost scope of the process. Call it only from inside the process.
   [[nodiscard]] ContextScope*& scopes() noexcept { return scopes_; }
 
  private:
@@ -151,7 +151,7 @@ namespace this_process {
 [[nodiscard]] std::string_view name() noexcept;
 /// Lets other work of the executor run first; on a plain thread std::this_thread::yield().
 void yield() noexcept;
-/// Parks (or, on a plain thread, blocks) until the clock says so.
+/// Parks (or, on a plain thread, blocks) until `when` on the clock.
 void sleep_until(Clock& clock, Clock::time_point when) noexcept;
 inline void sleep_for(Clock& clock, Clock::duration time) noexcept {
   sleep_until(clock, deadline_after(clock.now(), time));

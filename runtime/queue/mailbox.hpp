@@ -52,7 +52,7 @@ enum class PushResult : std::uint8_t {
 /// What happens to a normal envelope that finds the mailbox full.
 enum class OverflowRule : std::uint8_t {
   park,         ///< the sender waits for space: push_parking()
-  reject,       ///< the sender is told: push()
+  reject,       ///< push() returns `full` to the sender
   drop_oldest,  ///< it is accepted, and the reader discards the oldest: push_dropping(), trim()
 };
 
@@ -76,7 +76,8 @@ class Mailbox {
  public:
   static constexpr std::uint32_t unbounded = ~std::uint32_t{0};
 
-  /// A full mailbox of many has room again when a few have left it: up to one in eight, at most 64.
+  /// After a mailbox was full, senders are admitted again when several messages have left it: up to
+  /// an eighth of the capacity, at most 64.
   explicit Mailbox(std::uint32_t capacity = unbounded) noexcept
       : capacity_(capacity), batch_(std::clamp(capacity / 8, 1U, 64U)) {}
   ~Mailbox();
@@ -170,7 +171,7 @@ class Mailbox {
   void settle_popped() noexcept;
   void wake_all_waiters() noexcept;
 
-  // The newest envelope, or null, or one of two marks.
+  // The newest envelope, null, or one of two marks.
   std::atomic<Envelope*> inbox_{idle_mark()};
   Queue system_;
   Queue normal_;
@@ -179,7 +180,7 @@ class Mailbox {
   std::atomic<std::uint32_t> count_{0};
   const std::uint32_t capacity_;
   const std::uint32_t batch_;
-  // By the reader, and not yet taken off count_: that is where senders contend.
+  // Popped by the reader but not subtracted from count_ yet, because senders contend for that.
   std::atomic<std::uint32_t> popped_{0};
 
   // NOLINTBEGIN(performance-no-int-to-ptr): marks, never read through

@@ -8,7 +8,8 @@
 //
 // For a finite x neither an activation nor its gradient is NaN.
 //
-// Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options.
+// Pure functions; any thread. Errors are thrown: not_found for an unknown name, invalid_parameter for
+// options out of range.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,7 @@ namespace stoker::nn {
 
 using Activation = std::function<Tensor(const Tensor&)>;
 
-/// How a layer's options name an activation.
+/// The type by which a layer's options name an activation.
 using ActivationName = Choice<struct ActivationFamily>;
 
 /// max(x, 0) + min(alpha·expm1(x/alpha), 0); alpha is not 0.

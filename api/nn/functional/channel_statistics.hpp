@@ -1,5 +1,5 @@
-// What normalization layers share: the channel axis, the statistics over the other axes, and the
-// learned scale and shift of each channel.
+// The common parts of normalization layers: the channel axis, the statistics over the other axes,
+// and the learned scale and shift of each channel.
 //
 //     y = (x − mean) / sqrt(variance + epsilon) · gamma + beta
 //

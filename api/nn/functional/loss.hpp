@@ -6,8 +6,8 @@
 // Each is a function of losses.hpp with its options (except tensors), reduced to a scalar over rows
 // and any other remaining axes. As text: "huber(delta=0.5)".
 //
-// Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for
-// options; calling a loss throws what losses.hpp lists.
+// Pure functions; any thread. Errors are thrown: not_found for an unknown name, invalid_parameter
+// for options out of range; calling a loss throws the errors that losses.hpp lists.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct Loss {
 
 using LossName = Choice<struct LossFamily>;
 [[nodiscard]] Loss loss(const LossName& wanted);
-/// All, by name.
+/// All losses, sorted by name.
 [[nodiscard]] std::vector<NamedKind> loss_kinds();
 
 namespace losses {

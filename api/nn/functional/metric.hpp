@@ -11,8 +11,8 @@
 // batches' values instead, running_sum their sum.
 //
 // Threads: a MetricTotal belongs to one thread at a time; all else may be used from any thread.
-// Errors are thrown: not_found for a name, invalid_parameter for options; calling a metric throws
-// what metrics.hpp lists.
+// Errors are thrown: not_found for an unknown name, invalid_parameter for options out of range;
+// calling a metric throws the errors that metrics.hpp lists.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ struct Metric {
 
 using MetricName = Choice<struct MetricFamily>;
 [[nodiscard]] Metric metric(const MetricName& wanted);
-/// All, by name.
+/// All metrics, sorted by name.
 [[nodiscard]] std::vector<NamedKind> metric_kinds();
 
 /// The unweighted mean of the batches' values, and their sum.

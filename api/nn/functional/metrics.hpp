@@ -25,16 +25,16 @@ struct Fraction {
 };
 
 /// The share of rows whose class is predicted correctly. With predictions [rows…, classes] the
-/// predicted class is the largest, and the target is one-hot or an index (class_index.hpp); an
-/// index out of range is never right. Predictions [rows…, 1] or [rows] are binary: positive above
-/// 0.5, or above 0 from logits.
+/// predicted class is the largest, and the target is one-hot or an index; an index out of range is
+/// never right. Predictions [rows…, 1] or [rows] are binary: positive above 0.5, or above 0 from
+/// logits.
 [[nodiscard]] Fraction accuracy(const Tensor& target, const Tensor& prediction,
                                 bool from_logits = false);
 /// The share of rows whose class is among the k largest predictions; ties share the better rank.
 [[nodiscard]] Fraction top_k_categorical_accuracy(const Tensor& target, const Tensor& prediction,
                                                   std::int64_t k = 5);
 
-// How often, as u32 ----------------------------------------------------------------------------------
+// Counts, as u32 --------------------------------------------------------------------------------------
 [[nodiscard]] Tensor true_positives(const Tensor& target, const Tensor& prediction,
                                     double threshold = 0.5);
 [[nodiscard]] Tensor true_negatives(const Tensor& target, const Tensor& prediction,
@@ -44,7 +44,7 @@ struct Fraction {
 [[nodiscard]] Tensor false_negatives(const Tensor& target, const Tensor& prediction,
                                      double threshold = 0.5);
 
-// And how often among those --------------------------------------------------------------------------
+// Ratios of such counts ------------------------------------------------------------------------------
 /// TP / (TP + FP).
 [[nodiscard]] Fraction precision(const Tensor& target, const Tensor& prediction,
                                  double threshold = 0.5);

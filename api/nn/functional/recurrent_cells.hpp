@@ -12,14 +12,14 @@
 //
 // The gates are concatenated along the last axis of every kernel and bias, in the order given at
 // the weights. The input's part of the gates does not depend on the state, so one product can
-// compute it for all steps: call projected() on the whole sequence (projection.hpp), then unroll
-// only the second half of the cell, lstm_step() or gru_step(). layers/recurrent.cpp does so.
+// compute it for all steps: multiply the whole sequence by the input kernel first, then unroll only
+// the second half of the cell, lstm_step() or gru_step(). The layers lstm and gru do so.
 //
 // Formulas: Hochreiter and Schmidhuber, "Long short-term memory", 1997, with the forget gate of
 // Gers et al., 2000; Chung et al., arXiv:1412.3555; Shi et al., arXiv:1506.04214 without its
 // peepholes.
 //
-// Pure functions; any thread. Errors are thrown: shape_mismatch, and what the cell throws.
+// Pure functions; any thread. Errors are thrown: shape_mismatch, and the errors of the cell.
 #pragma once
 
 #include <span>

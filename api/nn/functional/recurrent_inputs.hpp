@@ -44,7 +44,8 @@ struct RecurrentInputs {
   bool states = false;
   bool mask = false;
 };
-/// Reads it off the number of inputs of a layer with `states` states. Throws arity_mismatch.
+/// Determines this from the number of inputs of a layer with `states` states. Throws
+/// arity_mismatch.
 [[nodiscard]] RecurrentInputs recurrent_inputs(const char* op, std::size_t inputs,
                                                std::size_t states, bool mask);
 

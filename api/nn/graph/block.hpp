@@ -7,9 +7,9 @@
 // applies the same layers to other inputs. Every use of a block shares its layers' variables, so
 // their shapes must agree at each use; Network throws otherwise.
 //
-// Values; any thread. Errors are thrown: what the function throws; invalid_argument if it returns
-// no results, or if they depend on network inputs that it was not given; arity_mismatch for the
-// number of inputs.
+// Values; any thread. Errors are thrown: those of the function; invalid_argument if it returns no
+// results, or if they depend on network inputs that it was not given; arity_mismatch for the number
+// of inputs.
 #pragma once
 
 #include <functional>

@@ -3,8 +3,8 @@
 //     using OptimizerName = Choice<struct OptimizerFamily>;
 //
 // A program passes an options struct of the family, optimizers::Adam{.b1 = 0.8}, or a function that
-// returns a name, nn::relu. Text is accepted too, "adam(b1=0.8)", because scripts and files have
-// it; it is looked up when it is used (named_table.hpp).
+// returns a name, nn::relu. Text is accepted too, "adam(b1=0.8)", because scripts and files contain
+// it; the name is looked up when it is used.
 //
 // A value; thread-safe as values are. Errors are thrown: invalid_argument for malformed text
 // (named.hpp).

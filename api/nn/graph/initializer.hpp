@@ -10,8 +10,8 @@
 // arXiv:1502.01852. The same key gives the same numbers on every device, except for rounding in
 // orthogonal.
 //
-// Pure functions; any thread. Errors are thrown: not_found for a name, invalid_parameter for options,
-// shape_mismatch for shapes that an initializer cannot fill.
+// Pure functions; any thread. Errors are thrown: not_found for an unknown name, invalid_parameter for
+// options out of range, shape_mismatch for shapes that an initializer cannot fill.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct Fans {
 /// dtype.
 using Initializer = std::function<Tensor(const Tensor& key, const Shape&, DType)>;
 
-/// How a layer's options name an initializer.
+/// The type by which a layer's options name an initializer.
 using InitializerName = Choice<struct InitializerFamily>;
 [[nodiscard]] Initializer initializer(const InitializerName& wanted);
 /// All initializers, in the order of the table.

@@ -148,7 +148,7 @@ template <class O> struct KindOf {
 /// Kinds of layers by name.
 class LayerTable {
  public:
-  /// Throws what check() throws; already_exists if the name is taken.
+  /// Throws the errors of check(); already_exists if the name is taken.
   void add(LayerDefinition definition);
   template <class O> void add(KindOf<O> kind) { add(std::move(kind).definition()); }
   /// Null if there is no such kind.

@@ -26,7 +26,7 @@
 
 namespace stoker::nn {
 
-/// Throws what check() throws; invalid_argument for a name that is not a word of letters, digits
+/// Throws the errors of check(); invalid_argument for a name that is not a word of letters, digits
 /// and _; already_exists if the name is taken by Stoker or an earlier call.
 void add_layer_kind(LayerDefinition definition);
 template <class O> void add_layer_kind(KindOf<O> kind) {

@@ -2,9 +2,9 @@
 //
 //     Named{"adam"}   Named{"adam", {{"b1", 0.8}}}   Named{"leaky_relu(alpha=0.2)"}
 //
-// The text form is what scripts and saved models hold: a name, then options in parentheses, each
+// Scripts and saved models contain the text form: a name, then options in parentheses, each
 // `key=value`, with values true, false, 3, -1.5e-3, a word or "quoted text", [1, 2]. The table in
-// which a name is looked up (named_table.hpp) defines its meaning and its options.
+// which a name is looked up defines its meaning and its options.
 //
 // A value; thread-safe as values are. Errors are thrown: invalid_argument for malformed text.
 #pragma once

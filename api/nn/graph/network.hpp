@@ -12,13 +12,12 @@
 // forward() is pure, so it can be traced, differentiated and vectorized (vmap).
 //
 // To omit an optional input, pass an empty Tensor in its place. Trailing optional inputs, or all of
-// them, may simply be omitted. Whatever is computed from a missing input is missing, too. A missing
+// them, may simply be omitted. Every value computed from a missing input is missing, too. A missing
 // output is an empty Tensor.
 //
-// Threads: any. Errors are thrown: what layers throw, with details "layer" and "kind";
-// already_exists for two layers of one name; invalid_argument without outputs or if all outputs are
-// inputs; not_found for missing variables or inputs, shape_mismatch and dtype_mismatch for wrong
-// ones.
+// Threads: any. Errors are thrown: those of layers, with details "layer" and "kind"; already_exists
+// for two layers of one name; invalid_argument without outputs or if all outputs are inputs;
+// not_found for missing variables or inputs, shape_mismatch and dtype_mismatch for wrong ones.
 #pragma once
 
 #include <optional>
@@ -123,8 +122,8 @@ class Network {
                                          Mode mode, const Tensor& key) const;
 
   /// The same graph with other layers. `choose` is called once for each layer and returns it or a
-  /// replacement, which gets its name; `change` may append nodes to each output. Throws what the
-  /// constructor throws.
+  /// replacement, which gets its name; `change` may append nodes to each output. Throws the errors
+  /// of the constructor.
   using ChooseLayer = std::function<Layer(const Layer& layer, const LayerInfo& info)>;
   using ChangeOutput = std::function<Node(const Node& output)>;
   [[nodiscard]] Network with_layers(const ChooseLayer& choose,

@@ -45,7 +45,7 @@ class Layer {
   /// From text, as in scripts and files: "dense(units=16)".
   explicit Layer(const Named& kind, std::string name = {});
   /// A layer with a definition of its own and default options. A network with it cannot be saved:
-  /// files refer only to kinds that have a name (layer_kinds.hpp). Throws what check() throws.
+  /// files refer only to kinds that have a name (layer_kinds.hpp). Throws the errors of check().
   explicit Layer(LayerDefinition own, std::string name = {});
 
   /// Applies the layer: operator() returns its first output, outputs() all.
@@ -111,8 +111,8 @@ class Node {
 /// The only input of a network, called "input".
 [[nodiscard]] Node input(const Shape& row, DType dtype = DType::f32);
 
-/// An input that may be omitted. Everything computed from it is then missing too, up to or_else()
-/// and layers whose definition allows missing inputs (WhenMissing).
+/// An input that may be omitted. Everything computed from it is then missing too, until or_else()
+/// or a layer whose definition allows missing inputs (WhenMissing) supplies a value.
 [[nodiscard]] Node optional_input(std::string name, const Shape& row, DType dtype = DType::f32);
 
 /// Wraps a function of tensors as a layer without parameters (Axon's nx).

@@ -6,7 +6,7 @@
 //
 //     same   n·s
 //     valid  n·s + max(k − s, 0)
-//     pads   (n − 1)·s + 1 + before + behind − k + 1: zeros around what the strides made
+//     pads   (n − 1)·s + 1 + before + behind − k + 1: zeros around the strided input
 //
 // Dumoulin and Visin, arXiv:1603.07285.
 //

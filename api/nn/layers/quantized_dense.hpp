@@ -1,6 +1,6 @@
 // y = activation(x · values · scale + bias) along the last axis: a dense layer whose kernel has 8
-// bits (stoker/api/train/model/quantization.hpp). values and scale are states, so gradients reach
-// only x and the bias. To convert a trained dense layer, set them to quantize_dense(kernel).
+// bits. values and scale are states, so gradients reach only x and the bias. Model::quantize()
+// makes such layers from trained dense layers.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

@@ -30,7 +30,7 @@ struct LoopPlace {
   std::vector<std::pair<std::size_t, Known>> answers = {};
   std::vector<ElementType> given = {};  ///< types of a round's outputs that are stacked
   std::size_t together = 1;             ///< rounds to trace until the next part()
-  bool has_key = false;  ///< whether each round has a random key of its own
+  bool has_key = false;                 ///< whether each round has a random key of its own
   /// Rounds since the first part(). Not part of the key, which has the elements of the states that depend
   /// on it.
   std::size_t rounds = 0;

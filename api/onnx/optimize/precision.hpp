@@ -38,7 +38,7 @@ struct PrecisionReport {
   std::size_t narrowed = 0;        ///< nodes that compute in it, in all graphs
   std::size_t weights = 0;         ///< constants that are stored in it
   std::uint64_t weight_bytes = 0;  ///< of these constants; in f32 twice as many
-  std::vector<Kept> kept = {};  ///< by name and reason, without nodes that have no f32 operand
+  std::vector<Kept> kept = {};     ///< by name and reason, without nodes that have no f32 operand
 };
 
 }  // namespace stoker::onnx

@@ -27,11 +27,11 @@ struct PlanDescription {
   /// Kernels that run as one pipeline, or one step that the host drives, such as a loop or a kernel
   /// on another device.
   struct Step {
-    std::string host;                     ///< the step that the host drives; empty: a pipeline
-    std::vector<Kernel> kernels = {};     ///< in the order in which they run
+    std::string host;                  ///< the step that the host drives; empty: a pipeline
+    std::vector<Kernel> kernels = {};  ///< in the order in which they run
     /// The nodes of a host step; kernels name their own nodes.
     std::vector<std::string> nodes = {};
-    std::uint64_t arena_bytes = 0;        ///< for intermediate values
+    std::uint64_t arena_bytes = 0;  ///< for intermediate values
   };
   /// Where the host reads a value before it can go on.
   struct Cut {

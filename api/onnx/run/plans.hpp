@@ -59,9 +59,9 @@ struct Segment {
   /// The tensor that is read at its end.
   std::optional<Source> wanted;
   std::optional<LoopEnd> loop_end;
-  Values outputs;                  ///< of the last segment, with placeholders
-  std::vector<Source> in_outputs;  ///< the tensors for each cell in `outputs`, in order
-  std::size_t nodes = 0;           ///< visited when it was traced, in each round of a body
+  Values outputs;                        ///< of the last segment, with placeholders
+  std::vector<Source> in_outputs;        ///< the tensors for each cell in `outputs`, in order
+  std::size_t nodes = 0;                 ///< visited when it was traced, in each round of a body
   std::shared_ptr<DeviceClient> client;  ///< of the device, as it was open when it was traced
   bool may_choose_layouts = true;        ///< for its program: see expr::prepare()
   /// For a first segment: the inputs that it was traced for, with placeholders for tensors, and the positions of

@@ -7,8 +7,8 @@
 // their results wait for them.
 //
 // Threads: the functions are called on the system's executor, possibly by several runs at once.
-// They may read values and evaluate new tensors. Errors: bad arguments are thrown by the call; what
-// a host_call's function throws fails its results; what a hook throws is logged.
+// They may read values and evaluate new tensors. Errors: bad arguments are thrown by the call; an
+// exception of a host_call's function fails its results; an exception of a hook is logged.
 //
 // The request's limits (deadline, token, points to wait for) decide whether a function is called:
 // if they are exceeded before, it is skipped and its results fail. They do not apply to the

@@ -3,8 +3,8 @@
 //     const auto [a, b] = to_device(std::pair{x, y}, gpu);       // any structure; nothing waits
 //     for (const std::vector<float>& row : read_all<float>(list).get()) …
 //
-// Threads: any; no call blocks. Errors are thrown: what evaluation throws, and invalid_argument for
-// an empty tensor. Failures while running are in the futures.
+// Threads: any; no call blocks. Errors are thrown: those of evaluation, and invalid_argument for an
+// empty tensor. Failures while running are in the futures.
 #pragma once
 
 #include <initializer_list>

@@ -7,7 +7,8 @@
 // or the positions of a window are combined in turn. The accumulator is its first argument; its
 // result must have the arguments' shape. Gradients pass through it.
 //
-// Threads: any. Errors are thrown: invalid_parameter, shape_mismatch, what the function throws.
+// Threads: any. Errors are thrown: invalid_parameter, shape_mismatch, and the errors of the
+// function.
 #pragma once
 
 #include <functional>

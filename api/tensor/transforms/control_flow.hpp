@@ -6,15 +6,15 @@
 //     Tensor rows = map([](const Tensor& row) { return row / sum(row); }, matrix);
 //
 // The functions are called once, at the call, with placeholders; they may capture tensors. Only the
-// branch taken is computed. What a loop's body computes independently of its states is computed
-// once, before the loop. The host starts each round when the condition is known; no call blocks:
-// like every operation, these return tensors that are not computed yet. A condition is any scalar;
-// nonzero is true.
+// branch taken is computed. Operations in a loop's body that do not depend on its states are
+// computed once, before the loop. The host starts each round when the condition is known; no call
+// blocks: like every operation, these return tensors that are not computed yet. A condition is any
+// scalar; nonzero is true.
 //
 // Gradients pass through all of them; through while_loop if `max_iterations` is given. States and results
 // are structures of tensors (structure.hpp).
 //
-// Threads: any. Errors are thrown at the call: what a function throws; shape_mismatch or
+// Threads: any. Errors are thrown at the call: those of the functions; shape_mismatch or
 // dtype_mismatch if the next states differ from the states, or two branches from each other.
 #pragma once
 
@@ -58,8 +58,8 @@ void check_stackable(const char* op, std::span<const Tensor> results);
                                           std::span<const Tensor> results, bool reverse);
 /// Throws unless the next states have the specs of the states.
 void check_states(const char* op, std::span<const Tensor> states, std::span<const Tensor> next);
-/// The number of rounds of `unroll` iterations in a loop of `count`; the rest follows the loop. 0
-/// means no loop. Throws for invalid numbers.
+/// The number of rounds of `unroll` iterations in a loop of `count` iterations. Remaining
+/// iterations follow the loop. 0 means no loop. Throws for invalid numbers.
 [[nodiscard]] std::int64_t loop_rounds(std::int64_t count, std::int64_t unroll);
 /// elements_at() takes the elements at index `at` of the sequences; stacked() is the reverse.
 [[nodiscard]] std::vector<Tensor> elements_at(std::span<const Tensor> sequences, std::int64_t at);

@@ -9,7 +9,7 @@
 // Both return functions that can be used wherever the original could: inside grad, jit, vmap and
 // each other.
 //
-// Threads: any. Errors are thrown: what the functions throw; while differentiating, arity_mismatch
+// Threads: any. Errors are thrown: those of the functions; while differentiating, arity_mismatch
 // and shape_mismatch if a rule does not return one gradient for each tensor in the arguments.
 #pragma once
 

@@ -10,7 +10,7 @@
 // gradient has the same structure. Integers in it get float gradients of zero.
 //
 // Threads: any. Errors are thrown: invalid_argument if the result is not a scalar; unsupported,
-// naming the operation, if it has no gradient; what the function throws.
+// naming the operation, if it has no gradient; errors of the function.
 #pragma once
 
 #include <type_traits>

@@ -24,10 +24,10 @@
 //     auto ready = step.compile(current_device(), zeros({4}), zeros({4})); // compiled now
 //     w = ready(w, g); // other shapes and dtypes are refused
 //
-// Threads: any, concurrently. A copy shares the programs. Errors are thrown: what the function
-// throws, wrong_device, and errors of the device. In a child of fork(), functions made by the
-// parent throw forked_process even on the child's own devices, because a thread of the parent may
-// have held their lock.
+// Threads: any, concurrently. A copy shares the programs. Errors are thrown: those of the function,
+// wrong_device, and errors of the device. In a child of fork(), functions made by the parent throw
+// forked_process even on the child's own devices, because a thread of the parent may have held
+// their lock.
 #pragma once
 
 #include <functional>
@@ -62,14 +62,13 @@ class TracedProgram {
   [[nodiscard]] std::string plan() const;
   /// Bytes that a run needs besides operands and results: arenas, and buffers between pipelines.
   [[nodiscard]] std::uint64_t working_bytes() const;
-  /// What it reads besides its arguments.
+  /// The buffers that it reads besides its arguments.
   [[nodiscard]] std::vector<DeviceBuffer> captured() const;
   /// Throws wrong_device unless the program is for `device`.
   void check_device(const Device& device) const;
   /// Whether it can never run again: its device was lost, or its system has stopped.
   [[nodiscard]] bool is_over() const;
-  /// Takes it off the programs that its device keeps for whoever asks for the same: what it takes goes with this object
-  /// and others that hold it.
+  /// Removes the program from the device's cache. Its memory is freed with the last object that holds it.
   void leave_device() const;
 
  private:
@@ -132,7 +131,7 @@ void check_compiled(std::span<const Tensor> given, std::span<const TensorSpec> e
 
 }  // namespace detail
 
-/// What happens when a traced function is called while another is traced or differentiated.
+/// The effect of calling a traced function while another function is traced or differentiated.
 enum class OnConflict : std::uint8_t {
   reuse,  ///< it becomes part of the other
   raise   ///< it throws invalid_argument
@@ -182,7 +181,7 @@ template <class F> class Jitted {
     std::vector<TensorSpec> specs;
     specs.reserve(tensors.size());
     for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
-    // Made ready again from placeholders: what the operands hold is not kept.
+    // Compiled again from placeholders, so the operands' contents are not kept alive.
     auto again = [self = *this, device, placeholders = detail::placeholders(tensors),
                   form = detail::with_tensors(std::tuple<Args...>{like...},
                                               std::vector<Tensor>(tensors.size()))] {
@@ -338,7 +337,8 @@ template <class F> [[nodiscard]] Jitted<F> jit(F function, JitOptions options = 
 /// Graphviz.
 [[nodiscard]] std::string graph_text(std::span<const Tensor> tensors);
 [[nodiscard]] std::string graph_dot(std::span<const Tensor> tensors);
-/// What eval() would run: the kernels of each pipeline, its memory, and steps driven by the host.
+/// The program that eval() would run: the kernels of each pipeline, its memory, and steps driven by
+/// the host.
 [[nodiscard]] std::string plan_text(std::span<const Tensor> tensors);
 
 }  // namespace stoker

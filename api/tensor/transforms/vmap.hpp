@@ -14,7 +14,7 @@
 // vmap can be nested with jit, grad and vmap in any order. Inside the function, reading a value
 // throws invalid_argument.
 //
-// Threads: any. Errors are thrown: what the function throws; arity_mismatch unless in_axes has one
+// Threads: any. Errors are thrown: those of the function; arity_mismatch unless in_axes has one
 // entry for each argument; invalid_parameter for axes out of range; shape_mismatch if the
 // arguments' numbers of elements differ, or if a result would exceed the maximum rank.
 #pragma once

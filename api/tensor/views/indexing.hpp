@@ -20,15 +20,15 @@ namespace stoker {
 /// `target` with updates[i] added at the coordinates indices[i]; duplicates accumulate.
 [[nodiscard]] Tensor indexed_add(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
-/// The same with updates[i] multiplied into what is there. There is no gradient. What duplicates make of
-/// floats is rounded in any order on a GPU.
+/// `target` with the elements at indices[i] multiplied by updates[i]. There is no gradient. For
+/// duplicate indices a GPU multiplies floats in unspecified order, so rounding may vary.
 [[nodiscard]] Tensor indexed_multiply(const Tensor& target, const Tensor& indices,
                                       const Tensor& updates, const std::optional<Axes>& axes = {});
-/// The same with the larger of updates[i] and what is there, exactly and in any order. NaN spreads, and -0 is below 0.
-/// Equal ones share the gradient.
+/// `target` with the larger of updates[i] and the element at indices[i]. The order of duplicates does not matter. NaN
+/// propagates, and -0 counts as less than 0. Equal values share the gradient.
 [[nodiscard]] Tensor indexed_max(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
-/// With the smaller.
+/// The same with the smaller.
 [[nodiscard]] Tensor indexed_min(const Tensor& target, const Tensor& indices, const Tensor& updates,
                                  const std::optional<Axes>& axes = {});
 /// As above, but updates overwrite. For duplicate indices, which update wins is unspecified.

@@ -3,7 +3,7 @@
 //     x[0]                       the first row
 //     x[{0, -1}]                 the last element of the first row
 //     x[{every, Range{1, 4}}]    columns 1, 2 and 3
-//     x[{Range{.start = -2}, i}] of the last two rows the element that the tensor i says
+//     x[{Range{.start = -2}, i}] in the last two rows the element at i, a scalar tensor
 //
 // One entry for each axis, starting with the first; further axes are kept whole. A number removes
 // its axis, a range keeps it. Negative numbers count from the end. Numbers out of range throw; a

@@ -18,7 +18,8 @@ namespace stoker::onnx {
 struct Graph;
 using GraphPtr = std::shared_ptr<const Graph>;
 
-/// Sparse tensors are read as dense ones. An attribute that refers to one of its function has no value.
+/// Sparse tensors are read as dense ones. An attribute that refers to an attribute of its function has
+/// no value.
 using AttributeValue =
     std::variant<std::monostate, std::int64_t, float, std::string, TensorData, GraphPtr, ValueType,
                  std::vector<std::int64_t>, std::vector<float>, std::vector<std::string>,
@@ -27,12 +28,12 @@ using AttributeValue =
 struct Attribute {
   std::string name;
   AttributeValue value;
-  /// In the body of a function only: the attribute of the function whose value this one has.
+  /// Only in the body of a function: the name of the function's attribute that gives the value.
   /// Inlining replaces it.
   std::string reference;
 };
 
-/// "an integer", "a list of texts", …: how errors call the kind of a value.
+/// The kind of a value as error messages name it: "an integer", "a list of texts", …
 [[nodiscard]] std::string_view kind_of(const AttributeValue& value) noexcept;
 
 }  // namespace stoker::onnx

@@ -49,21 +49,21 @@ inline constexpr std::size_t element_type_count = 27;
 [[nodiscard]] std::string_view to_string(ElementType type) noexcept;
 /// The type of that name, or nothing.
 [[nodiscard]] std::optional<ElementType> parse_element_type(std::string_view name) noexcept;
-/// The type that a file means by `number`; nothing for 0 and for numbers that no type has.
+/// The type for a number in a file; nothing for 0 and for numbers without a type.
 [[nodiscard]] std::optional<ElementType> element_type(std::uint64_t number) noexcept;
 
 /// Bits of one element: 2 to 128; 0 for strings and `undefined`.
 [[nodiscard]] std::size_t bits_of(ElementType type) noexcept;
-/// Whether files pack several elements into a byte: the first one into its lowest bits.
+/// Whether files pack several elements into a byte, the first one in its lowest bits.
 [[nodiscard]] inline bool is_packed(ElementType type) noexcept {
   return bits_of(type) > 0 && bits_of(type) < 8;
 }
 
-/// The dtype whose elements carry those of `type` on devices: the same numbers where Stoker has the
-/// dtype; `boolean` as u8; float8, float4 and e8m0 as their bits in u8; 4- and 2-bit integers as
-/// the same numbers in s8 or u8. Nothing for strings and `undefined`.
+/// The dtype that holds elements of `type` on devices: the dtype of the same numbers if Stoker has
+/// one; u8 for `boolean`; u8 for the bits of float8, float4 and e8m0; s8 or u8 for 4- and 2-bit
+/// integers. Nothing for strings and `undefined`.
 [[nodiscard]] std::optional<DType> carrier_of(ElementType type) noexcept;
-/// The element type that a tensor of this dtype has when nothing else is said. bool is `boolean`.
+/// The default element type of a tensor of this dtype. bool is `boolean`.
 [[nodiscard]] ElementType element_type_of(DType dtype) noexcept;
 
 }  // namespace stoker::onnx

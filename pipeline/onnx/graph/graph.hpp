@@ -1,9 +1,9 @@
-// A graph of nodes, as a model, a branch or the body of a loop has one.
+// A graph of nodes: of a model, a branch or the body of a loop.
 //
-// Plain values; immutable once read. A graph that the reader gives is in order: a node reads
-// inputs, initializers and outputs of nodes before it, or names of the graphs around it, and every
-// name is written once. A graph within another may use a name of the outer one for a value of its
-// own, which then is the one that is meant.
+// Plain values; immutable once read. The reader returns graphs in order: a node reads only inputs,
+// initializers, outputs of earlier nodes, or names of the graphs around it, and every name is
+// written once. An inner graph may reuse a name of an outer one; within the inner graph the name
+// then means the inner value.
 #pragma once
 
 #include <string>
@@ -25,13 +25,13 @@ struct Graph {
   std::string name;
   std::string doc;
   std::vector<Node> nodes;
-  /// An input with an initializer of the same name may be left out by the caller.
+  /// The caller may omit an input that has an initializer of the same name.
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
-  std::vector<Initializer> initializers;  ///< sparse ones, too, made dense
-  std::vector<ValueInfo> values;          ///< what the file says about values in between
+  std::vector<Initializer> initializers;  ///< sparse ones are made dense
+  std::vector<ValueInfo> values;          ///< the file's information on intermediate values
 
-  /// Null if there is none of that name. Linear; keep a table where many are asked for.
+  /// Null if there is none of that name. Linear search: for many look-ups build a table.
   [[nodiscard]] const Initializer* initializer(std::string_view name) const noexcept;
 };
 

@@ -1,9 +1,8 @@
-// All that an ONNX file says: the graph, the operators' versions, functions of its own, and where
-// it comes from.
-// https://onnx.ai/onnx/repo-docs/IR.html
+// The contents of an ONNX file: the graph, the operators' versions, the model's own functions, and
+// its origin. https://onnx.ai/onnx/repo-docs/IR.html
 //
-// Plain values; immutable once read. Tensors may lie in `files`, which are mapped: one that is
-// shortened meanwhile ends the process with SIGBUS when it is read.
+// Plain values; immutable once read. Tensors may be in `files`, which are mapped. If a mapped file
+// is truncated, reading it ends the process with SIGBUS.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ class ByteSource;
 
 namespace stoker::onnx {
 
-/// Operators of `domain` mean what they mean in its version `version`.
+/// Operators of `domain` have the meaning of its version `version`.
 struct OpsetImport {
   std::string domain;  ///< empty: ONNX's own
   std::int64_t version = 0;
@@ -34,8 +33,8 @@ struct Function {
   std::string doc;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
-  std::vector<std::string> attributes;  ///< those without a default
-  std::vector<Attribute> defaults;      ///< those with one
+  std::vector<std::string> attributes;  ///< attributes without a default
+  std::vector<Attribute> defaults;      ///< attributes with a default
   std::vector<OpsetImport> opsets;
   std::vector<Node> nodes;
   std::vector<ValueInfo> values;
@@ -50,12 +49,12 @@ struct ModelFile {
   std::int64_t model_version = 0;
   std::string doc;
   Metadata metadata;
-  std::vector<Function> functions;  ///< empty when they are inlined
+  std::vector<Function> functions;  ///< empty after they are inlined
   Graph graph;
-  /// The model's file and those of external data.
+  /// The model's file and the files of external data.
   std::vector<std::shared_ptr<const files::ByteSource>> files;
 
-  /// The version that is imported of the domain; 0 if it is not.
+  /// The imported version of the domain; 0 if it is not imported.
   [[nodiscard]] std::int64_t opset(std::string_view of_domain) const noexcept;
 };
 

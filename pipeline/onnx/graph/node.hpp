@@ -1,8 +1,8 @@
-// One call of an operator: what it reads, what it writes, and its attributes.
+// One call of an operator: its inputs, its outputs and its attributes.
 //
 // Lifetime: a plain value. Threads: immutable once read. Errors: the getters of attributes throw
-// invalid_argument, with the node and its operator, if the attribute is of another kind, or is
-// missing where no fallback is given.
+// invalid_argument, naming the node and its operator, if the attribute is of another kind, or if it
+// is missing and no fallback is given.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace stoker::onnx {
 struct Node {
   std::string op;        ///< "Conv"
   std::string domain;    ///< empty: ONNX's own, which files may also call "ai.onnx"
-  std::string overload;  ///< of a function of the model; mostly empty
+  std::string overload;  ///< selects an overload of a model's function; usually empty
   std::string name;      ///< may be empty, and need not be unique
   std::string doc;
-  /// The version of `domain` that is imported where the node stands; 0 if none is.
+  /// The version of `domain` that the node's model or function imports; 0 if none.
   std::int64_t opset = 0;
-  std::vector<std::string> inputs;   ///< an empty name: an optional input that is not given
-  std::vector<std::string> outputs;  ///< an empty name: an optional output that is not wanted
+  std::vector<std::string> inputs;   ///< an empty name: an omitted optional input
+  std::vector<std::string> outputs;  ///< an empty name: an omitted optional output
   std::vector<Attribute> attributes;
 
   [[nodiscard]] bool has_input(std::size_t index) const noexcept {
@@ -61,10 +61,10 @@ struct Node {
   [[nodiscard]] const std::vector<float>* reals(std::string_view attribute) const;
   [[nodiscard]] const std::vector<std::string>* texts(std::string_view attribute) const;
 
-  /// "Conv", "com.microsoft.Gelu": how errors call the operator.
+  /// The operator as errors name it: "Conv", "com.microsoft.Gelu".
   [[nodiscard]] std::string operator_name() const;
-  /// "node 'conv1' (Conv)"; a node without a name is called by its first output: "the node of 'y'
-  /// (Conv)". Text of the file is escaped.
+  /// "node 'conv1' (Conv)"; a node without a name is identified by its first output: "the node of
+  /// 'y' (Conv)". Text of the file is escaped.
   [[nodiscard]] std::string place() const;
 };
 

@@ -1,4 +1,4 @@
-// The elements of a tensor as a file holds them: initializers, attributes, the values of test cases.
+// The elements of a tensor as stored in a file: initializers, attributes, the values of test cases.
 //
 // A value; copies share the bytes. Threads: immutable bytes, so any thread may read any copy.
 // Units: dims in elements, bytes in bytes.
@@ -16,39 +16,39 @@
 
 namespace stoker::onnx {
 
-/// Constant bytes and what keeps them alive: a mapped file, a vector. Without an owner, whoever
-/// gave them does.
+/// Constant bytes and the owner that keeps them alive: a mapped file, a vector. Without an owner,
+/// the code that provided them must keep them alive.
 struct SharedBytes {
   std::span<const std::byte> view;
   std::shared_ptr<const void> owner;
 
-  /// Bytes of their own.
+  /// Bytes that own their memory.
   [[nodiscard]] static SharedBytes own(std::vector<std::byte> bytes);
 };
 
 struct TensorData {
   ElementType type = ElementType::undefined;
-  std::vector<std::int64_t> dims;  ///< each ≥ 0; none: a scalar
-  /// The elements, row-major and little-endian, packed where is_packed(type). As long as
-  /// byte_count() says. Not aligned: read them by memcpy. Empty for strings.
+  std::vector<std::int64_t> dims;  ///< each ≥ 0; empty: a scalar
+  /// The elements, row-major and little-endian, packed if is_packed(type). Their length is
+  /// byte_count(). Not aligned: read them by memcpy. Empty for strings.
   SharedBytes bytes;
-  std::vector<std::string> strings;  ///< of ElementType::string only; any bytes, mostly UTF-8
+  std::vector<std::string> strings;  ///< for ElementType::string only; any bytes, usually UTF-8
 
   [[nodiscard]] std::size_t elements() const noexcept;
   /// "float[2,3]".
   [[nodiscard]] std::string to_string() const;
 };
 
-/// The product of the dims, or why there is none: a negative one, more than 64 of them, or more
-/// than 2^58 elements.
+/// The product of the dims. Fails for a negative one, more than 64 of them, or more than 2^58
+/// elements.
 [[nodiscard]] Result<std::uint64_t> try_element_count(std::span<const std::int64_t> dims);
-/// Bytes of so many elements in a file. Precondition: elements ≤ 2^58.
+/// Bytes of that many elements in a file. Precondition: elements ≤ 2^58.
 [[nodiscard]] std::uint64_t byte_count(ElementType type, std::uint64_t elements) noexcept;
 
-/// The bytes of the elements as carrier_of(type) has them: packed ones one in a byte, signed ones
-/// extended. The bytes of other types unchanged and shared. Precondition: not strings.
+/// The elements in the dtype carrier_of(type). Packed elements get one byte each, with signs
+/// extended; the bytes of other types are shared unchanged. Precondition: not strings.
 [[nodiscard]] SharedBytes carried_bytes(const TensorData& tensor);
-/// The other way: `carried` holds `elements` elements of the carrier.
+/// The reverse: `carried` holds `elements` elements of the carrier.
 [[nodiscard]] std::vector<std::byte> packed_bytes(ElementType type,
                                                   std::span<const std::byte> carried);
 

@@ -1,4 +1,4 @@
-// What a model says about a value: its name, kind, element type and dimensions, some of which may
+// A model's declaration of a value: its name, kind, element type and dimensions, some of which may
 // be symbols.
 //
 // Plain values; any thread.
@@ -35,8 +35,9 @@ enum class ValueKind : std::uint8_t {
 struct ValueType {
   ValueKind kind = ValueKind::unknown;
   ElementType element = ElementType::undefined;
-  std::optional<std::vector<Dimension>> dims;  ///< nothing: not even the rank is known
-  std::vector<ValueType> inner;                ///< one for sequence, optional and map; else none
+  std::optional<std::vector<Dimension>> dims;  ///< nothing: the rank is unknown, too
+  /// One for sequence, optional and map; otherwise empty.
+  std::vector<ValueType> inner;
 
   /// "float[batch,3,?,?]", "seq(int64[...])", "optional(float[2])", "map(string,float[])",
   /// "unknown". "[...]" is any rank.

@@ -135,10 +135,9 @@ struct ScriptOptions {
 struct ScriptReport {
   std::uint64_t instructions = 0;  ///< the same each time the same script runs
   std::uint64_t peak_memory_bytes = 0;
-  std::uint64_t commands = 0;     ///< kernels that ran
-  std::uint64_t evaluations = 0;  ///< programs that ran
-  std::uint64_t pipelines_compiled =
-      0;  ///< programs whose structure was new to the script
+  std::uint64_t commands = 0;            ///< kernels that ran
+  std::uint64_t evaluations = 0;         ///< programs that ran
+  std::uint64_t pipelines_compiled = 0;  ///< programs whose structure was new to the script
 };
 
 /// A script that was started. Dropping it does not stop the script.

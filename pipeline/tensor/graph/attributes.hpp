@@ -33,7 +33,7 @@ class Attributes {
   [[nodiscard]] const std::vector<std::int64_t>& integers(std::string_view name) const {
     return at<std::vector<std::int64_t>>(name);
   }
-  /// "dtype" and "shape", as spec_attributes() wrote them.
+  /// The spec from the attributes "dtype" and "shape" that spec_attributes() writes.
   [[nodiscard]] TensorSpec spec() const;
 
   /// As a kernel's parameters.

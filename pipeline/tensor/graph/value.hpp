@@ -2,9 +2,9 @@
 //
 //     Value ──▶ Node: operation, attributes, inputs (Values) ──▶ …  ──▶ leaves: constants, buffers
 //
-// A node becomes *known* when it is evaluated: it then holds the buffers of its outputs and lets go of
-// its inputs, so that a loop does not drag its whole history along. Nodes that depend on a tracked one
-// (a traced function's parameter, a variable to differentiate by) keep their inputs.
+// A node becomes *known* when it is evaluated. It then holds the buffers of its outputs and releases
+// its inputs, so that a loop does not keep its whole history. Nodes that depend on a tracked node (a
+// traced function's parameter, a variable to differentiate by) keep their inputs.
 //
 // Threads: a Value is a shared handle; nodes may be used, evaluated and dropped from any thread.
 #pragma once
@@ -27,8 +27,8 @@ namespace stoker::expr {
 struct Op;
 class Node;
 
-/// One output of a node. One without a node (made so, or moved from) may be assigned, destroyed and asked
-/// whether it has one; asking it for more throws invalid_argument.
+/// One output of a node. An empty Value (default-constructed or moved-from) may only be assigned,
+/// destroyed and tested; other functions throw invalid_argument.
 class Value {
  public:
   Value() = default;
@@ -52,16 +52,16 @@ class Value {
   std::uint32_t output_ = 0;
 };
 
-/// What a node holds beside its attributes: functions that were traced, what the program calls back.
-/// Immutable; any thread.
+/// Data of a node besides its attributes: traced functions, callbacks of the program. Immutable; any
+/// thread.
 struct Payload : std::enable_shared_from_this<Payload> {
   virtual ~Payload() = default;
-  /// Tells it from others, to compare programs by: equal keys, equal meaning.
+  /// A key to compare programs by: payloads with equal keys have the same meaning.
   [[nodiscard]] virtual std::string key() const = 0;
 };
 
-/// What whoever asks for nodes keeps with each of them for as long as it lives: where it stands in
-/// a script, what it is charged. It says nothing of what is computed.
+/// Data that the creator of a node attaches to it for the node's lifetime, such as its line in a
+/// script and the memory charged for it. It does not affect the computation.
 struct Attachment {
   Attachment() = default;
   virtual ~Attachment() = default;
@@ -84,7 +84,7 @@ class Node {
         tracked_{tracked},
         serial_{next_serial()},
         inputs_{std::move(inputs)} {}
-  /// Long chains go one by one, not one inside the other.
+  /// Destroys long chains iteratively, not recursively.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -93,31 +93,31 @@ class Node {
   [[nodiscard]] const Attributes& attributes() const noexcept { return attributes_; }
   [[nodiscard]] const std::shared_ptr<const Payload>& payload() const noexcept { return payload_; }
   [[nodiscard]] std::span<const TensorSpec> specs() const noexcept { return specs_; }
-  /// Depends on a parameter or a variable, and keeps its inputs.
+  /// Whether it depends on a parameter or a variable, and so keeps its inputs.
   [[nodiscard]] bool tracked() const noexcept { return tracked_; }
 
-  /// Null unless there is one. It belongs to who attached it, who alone may ask for it.
+  /// The attachment, or null. Only the code that attached it may call this.
   [[nodiscard]] Attachment* attachment() const noexcept { return attachment_.get(); }
-  /// Once, by who made the node, before others know it.
+  /// Called at most once, by the creator of the node, before others have access to it.
   void attach(std::unique_ptr<Attachment> attachment) noexcept {
     attachment_ = std::move(attachment);
   }
 
-  /// Higher than that of every node made before.
+  /// Higher than the serial number of every node made before.
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
-  /// A serial number of its own: nodes made from now on have higher ones.
+  /// Returns a new serial number; nodes made from now on have higher ones.
   [[nodiscard]] static std::uint64_t next_serial() noexcept;
 
   struct State {
-    Buffers buffers;  ///< of all outputs; none while it is not known
-    Values inputs;    ///< none once it is known, unless it is tracked
+    Buffers buffers;  ///< of all outputs; empty until it is known
+    Values inputs;    ///< empty once it is known, unless it is tracked
   };
   [[nodiscard]] State state() const;
-  /// Once it is, its buffers never change.
+  /// Once true, the buffers never change.
   [[nodiscard]] bool is_known() const noexcept { return known_.load(std::memory_order_acquire); }
   [[nodiscard]] const Buffers& buffers() const noexcept { return is_known() ? buffers_ : none(); }
   [[nodiscard]] Values inputs() const { return state().inputs; }
-  /// Makes it known. The first call counts.
+  /// Makes it known. Only the first call has an effect.
   void set_buffers(Buffers buffers);
 
  private:
