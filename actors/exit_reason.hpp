@@ -1,8 +1,8 @@
 // Why an actor ended, as data: OTP's exit reasons.
 //
-//     normal           it was done
-//     shutdown         its supervisor, or whoever owns it, asked it to end
-//     {shutdown, x}    the same, with a word why
+//     normal           it finished
+//     shutdown         its supervisor or owner asked it to end
+//     {shutdown, x}    the same, with the cause as a word
 //     kill             the signal that cannot be trapped; the victim's own reason becomes
 //     killed           killed
 //     noproc           the actor that was linked or watched had ended before

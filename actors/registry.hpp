@@ -1,7 +1,7 @@
 // Names for actors: a name belongs to one actor, but an actor may have several.
 //
-// A name is free before its actor's end is announced (OTP's rule: whoever sees DOWN may take the
-// name). The registry keeps named actors reachable.
+// A name is free before its actor's end is announced (OTP's rule: an actor that gets DOWN may take
+// the name). The registry keeps named actors reachable.
 //
 // Threads: any; in a child of fork() the parent's registry is empty. Lifetime: actors may outlive
 // the registry and then only lose their names.

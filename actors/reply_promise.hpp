@@ -91,7 +91,7 @@ template <class R> class ReplyPromise {
                 "the answer did not come in time",
                 {{"actor", actor}}} {}
     void expired() noexcept override {
-      // Whoever is woken may destroy this.
+      // A woken waiter may destroy this.
       const auto state = answer_.state();
       state->complete(Result<R>{std::move(late_)});
     }

@@ -119,7 +119,7 @@ class Strand final : public std::enable_shared_from_this<Strand>, private Task {
   template <class F> void for_each(F&& show) {
     mailbox_.for_each([&](const Envelope& one) { show(static_cast<const Message&>(one)); });
   }
-  /// What an executor runs.
+  /// The task that an executor runs.
   [[nodiscard]] const Task& task() const noexcept { return *this; }
 
   [[nodiscard]] Executor& executor() const noexcept { return *executor_; }

@@ -127,8 +127,8 @@ class Device {
   std::vector<Command> submit(std::span<const KernelCallRequest> calls,
                               const CommandOptions& options = {}) const;
 
-  /// Runs a kernel into a new buffer, which is returned at once. Its contents come later; a failure
-  /// reaches whoever reads it.
+  /// Runs a kernel into a new buffer, which is returned at once. Its contents are computed later;
+  /// reading it after a failure gives the error.
   [[nodiscard]] Buffer run(std::string_view kernel, std::span<const Buffer> inputs,
                            const Params& params = {}, const CommandOptions& options = {}) const;
   [[nodiscard]] Buffer run(std::string_view kernel, std::initializer_list<Buffer> inputs,

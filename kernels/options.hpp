@@ -90,7 +90,8 @@ template <std::size_t Size> struct KindName {
 template <class T> class Required {
  public:
   Required() = default;
-  /// Refuses to convert a real number to an integer, and a bool to a number or the reverse.
+  /// Refuses conversions from a real number to an integer, from a bool to a number, and the
+  /// reverse.
   template <class U>
   requires std::constructible_from<T, U> &&
       (!std::same_as<T, std::int64_t> ||
@@ -124,7 +125,7 @@ class Required<T> : public T {
   bool given_ = true;
 };
 
-// What a member may be ---------------------------------------------------------------------------------
+// The types of a member --------------------------------------------------------------------------------
 struct Anything {};
 inline constexpr Anything anything{};
 
@@ -153,7 +154,7 @@ concept TextOption = std::constructible_from<T, std::string> && requires(const T
   { value.text() } -> std::same_as<std::string>;
 };
 
-// What follows -----------------------------------------------------------------------------------------
+// Conversions -------------------------------------------------------------------------------------------
 namespace options {
 
 template <class T> struct Member {

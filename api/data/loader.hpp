@@ -18,8 +18,8 @@
 // batches in progress are done. next() blocks, so do not call it on a host's event loop. Batches
 // live on the device that was current_device() when the epoch began. Throws invalid_parameter for
 // options, invalid_argument for a dataset without rows or a position out of range. next() rethrows
-// what a source or map threw, in place of that batch, which is then the last. In a child of fork()
-// next() throws forked_process.
+// an exception of a source or map in place of that batch, which is then the last. In a child of
+// fork() next() throws forked_process.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +86,7 @@ class Epoch {
     [[nodiscard]] const Batch& operator*() const { return *batch_; }
     [[nodiscard]] const Batch* operator->() const { return &*batch_; }
     Iterator& operator++() {
-      batch_.reset();  // its memory is wanted for what is read next
+      batch_.reset();  // its memory is reused for the next batch
       batch_ = epoch_->next();
       return *this;
     }

@@ -35,7 +35,7 @@ class StallDetector final : private TimerNode {
   /// Called on the clock's thread. Exceptions are logged. It may call stop(), but not start().
   using Report = std::function<void(const StalledThread&)>;
 
-  /// What one thread does.
+  /// The current work of one thread.
   class Slot {
    public:
     /// `id` identifies the name cheaply. False if other work already runs here; that work continues
@@ -50,7 +50,7 @@ class StallDetector final : private TimerNode {
     std::atomic<std::uint64_t> step_{0};  // odd while something runs
     std::atomic<std::uint64_t> id_{0};
     std::array<std::atomic<std::uint64_t>, words> name_{};
-    // Of the watch:
+    // Used by the watch:
     bool used_ = true;
     std::uint64_t seen_ = 0;
     Clock::time_point since_;

@@ -49,7 +49,7 @@ enum class PushResult : std::uint8_t {
   return result <= PushResult::wake;
 }
 
-/// What happens to a normal envelope that finds the mailbox full.
+/// The rule for a normal envelope if the mailbox is full.
 enum class OverflowRule : std::uint8_t {
   park,         ///< the sender waits for space: push_parking()
   reject,       ///< push() returns `full` to the sender

@@ -171,7 +171,7 @@ template <class O> LayerDefinition KindOf<O>::definition() && {
                        .most_inputs = most_inputs,
                        .outputs = outputs,
                        .when_missing = when_missing};
-  // What is missing stays missing, so that check() sees it.
+  // Missing functions stay empty, so that check() sees it.
   if (apply)
     made.apply = [compute = std::move(apply)](LayerCall& call) {
       return compute(call, options::from<O>(call.options()));

@@ -15,7 +15,7 @@
 // Every kind of layer is a function of `nn`, taken from the table of kinds; losses, optimizers,
 // schedules, metrics, activations and initializers are the texts that C++ uses.
 //
-// Threads:  the script's process first, then whoever calls plan(), on a thread that may wait.
+// Threads:  the script's process first, then the thread that calls plan(), which may wait.
 // Lifetime: one script each.
 // Errors:   thrown by plan(): script_error if the script returned no training; not_found, io_error,
 //           invalid_argument of data; what networks, models and metrics throw.
