@@ -6,7 +6,7 @@
 //     definition.cpp   Result<void> stoker::kernels::<folder>::define(KernelRegistry&)
 //     cpu.cpp          void stoker::kernels::<folder>::STOKER_ISA::implement(CpuTable&)
 //                      compiled once per instruction set
-//     *.glsl           the computation only; see kernels/shader/preamble.hpp for what it may use
+//     *.glsl           the computation only; docs/kernels.md lists what it may use
 //     cases.cpp        sample cases, error bounds and the double-precision reference (tests only)
 // CMake finds the folder; nothing else is edited.
 #pragma once

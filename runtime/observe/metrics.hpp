@@ -100,7 +100,7 @@ struct MetricsSnapshot {
   std::vector<GaugeValue> gauges;
   std::vector<HistogramValue> histograms;
 
-  /// One JSON object with all counters, gauges and histograms.
+  /// One JSON object with all counters, gauges and histograms. For Prometheus see prometheus.hpp.
   [[nodiscard]] std::string to_json() const;
 };
 

@@ -3,10 +3,10 @@
 //     response.body() = prometheus_text(system.metrics().snapshot());
 //     response.set(content_type, prometheus_content_type);
 //
-// Each name has one # TYPE line, and a # HELP line if somebody said what it is. What is not allowed in a
-// name becomes `_`, and a counter whose name does not end in `_total` gets that, so that one metric of a
-// program's cannot spoil the whole answer. A histogram shows the same bounds each time: 0, 1, 3, … 2^40 - 1
-// in the unit that is recorded, times its scale, and +Inf.
+// Each name has one # TYPE line, and a # HELP line if it has a help text. Invalid characters in a name
+// become `_`, and a counter's name gets the ending `_total` if it lacks it, so one bad name of a program
+// cannot make the whole answer invalid. A histogram always has the same bounds: 0, 1, 3, … 2^40 - 1 in the
+// recorded unit, times its scale, and +Inf.
 //
 // Pure functions; any thread. The locale of the program does not matter.
 #pragma once

@@ -1,7 +1,6 @@
-// The rules of ONNX's own operators, for operators that are made of them.
+// The rules of ONNX's own operators, for operators that are composed of them.
 //
-// Pure functions; called while a model is traced. Errors are thrown: what the rule says of its operands, with the
-// operator of `call` as op where it reads them there.
+// Pure functions; called while a model is traced. Errors are thrown: those of the rule.
 #pragma once
 
 #include <string_view>
@@ -13,11 +12,11 @@ namespace stoker::onnx {
 /// A node of an operator with these attributes and nothing else.
 [[nodiscard]] Node node_with(std::string_view op, std::vector<Attribute> attributes = {});
 
-/// The outputs of the operator `op` of ONNX's own domain, as of `version`, for these operands. Its rule reads the
-/// attributes of `node`. An operand that is not given is an empty value.
+/// The outputs of version `version` of ONNX's own operator `op` for these operands. Its rule reads the attributes
+/// of `node`. Pass an empty value for an omitted operand.
 [[nodiscard]] Values rule_of(const Call& call, const Node& node, std::string_view op, int version,
                              const Values& operands);
-/// The same with the name of the node, for attributes that node_with() made.
+/// The same for the operator that `node` names; node_with() makes such nodes.
 [[nodiscard]] Values rule_of(const Call& call, const Node& node, int version,
                              const Values& operands);
 

@@ -7,7 +7,8 @@
 // training, change the learning rate or save the model.
 //
 // An `on_batch` callback gets the progress (progress.hpp) each time a batch's loss becomes known;
-// later steps may already be running. trainer.hpp runs the same training as a supervised actor.
+// later steps may already be running. fit_run.hpp is the same training in small parts; trainer.hpp
+// runs it as a supervised actor.
 //
 // FitOptions::limits give a training a deadline or a cancellation token. When they are exceeded, no
 // further step starts and pending waits fail; only a running reader finishes, and the callbacks of

@@ -4,14 +4,14 @@
 //     while (run.advance() != FitRun::Progress::nothing) if (enough()) break;
 //     run.rewind();                       // the model as after the last whole epoch
 //
-// Each advance() does one of these: it begins an epoch, or starts the step of a batch; it ends an epoch, that is, it
-// reads the remaining losses and the validation data; it calls one callback. After advance() has thrown, rewind()
-// returns to the last whole epoch and advance() continues: it trains a failed epoch again from its beginning, and calls
-// a callback that threw again. Order and seeds depend on the epoch only, so the result equals that of uninterrupted
-// training to the bit.
+// Each advance() does one part: it begins an epoch, starts the step of a batch, ends an epoch (reads the remaining
+// losses and the validation data), or calls one callback. After advance() has thrown, rewind() returns to the last
+// completed epoch, and advance() continues: it repeats a failed epoch from its beginning, or calls the callback that
+// threw again. Order and seeds depend only on the epoch, so the result equals that of uninterrupted training to the
+// bit.
 //
-// at() names a place between two epochs or two callbacks. The place and Model::state() are enough to continue
-// from there: rewind(place, state).
+// at() returns a place between two epochs or two callbacks. With the place and Model::state() you can
+// continue from there: rewind(place, state).
 //
 // Threads: one at a time. advance() waits for readers and for the losses of 64 steps ago, so do not call it on a
 // host's event loop. It sets the model's device itself.
@@ -33,12 +33,12 @@ class FitRun {
   enum class Progress : std::uint8_t {
     batch,     ///< started a step
     epoch,     ///< ended an epoch: the history has grown, its callbacks come next
-    callback,  ///< called one
+    callback,  ///< called one callback
     nothing,   ///< all epochs are over, or a callback stopped the training
   };
   Progress advance();
 
-  /// Whole epochs, and how many of the callbacks after the last one have been called.
+  /// The number of completed epochs, and of callbacks that were called after the last one.
   struct Place {
     std::size_t epochs = 0;
     std::size_t callbacks = 0;
@@ -49,7 +49,7 @@ class FitRun {
   /// Whether the model is in the state of that place: no epoch has begun since.
   [[nodiscard]] bool between_epochs() const noexcept;
 
-  /// Discards the epoch that has begun, also in the model.
+  /// Discards the current epoch, also in the model.
   void rewind();
   /// Returns to an earlier place, with the state that the model had there.
   void rewind(const Place& place, TrainingState state);

@@ -4,12 +4,12 @@
 //       std::cout << metrics.epoch << ": " << learning_rate(training.model()) << '\n';
 //     }
 //
-// It is what the next update multiplies by: the schedule's value at the optimizer's step if there is a
-// schedule, else the rate of the options or the optimizer's own; times Model::learning_rate_scale(). With
-// accumulated gradients a schedule counts updates, as training does.
+// This is the factor of the next update: Model::learning_rate_scale() times the schedule's value at the
+// optimizer's step. Without a schedule, the rate of the options or the optimizer's own takes its place.
+// With accumulated gradients a schedule counts updates, as training does.
 //
 // Threads: any but a host's event loop: learning_rate() waits for the steps that were started. Errors are
-// thrown: what the schedule throws; device_lost.
+// thrown: those of the schedule; device_lost.
 #pragma once
 
 #include "stoker/api/train/model/model.hpp"
@@ -18,7 +18,8 @@ namespace stoker::nn {
 
 [[nodiscard]] double learning_rate(const Model& model);
 
-/// The rate of an optimizer without a schedule: of its options, else its own. Throws as optimizer() does.
+/// The rate of an optimizer without a schedule: that of its options, otherwise the default. Throws the
+/// errors of optimizer().
 [[nodiscard]] double own_learning_rate(const OptimizerName& optimizer);
 
 }  // namespace stoker::nn
