@@ -1,9 +1,9 @@
-// What a binding runs: a program with a buffer for everything that it reads and writes.
+// The program of a binding, with a buffer for everything that it reads and writes.
 //
-// Host steps read their operands later than the commands that follow them in the buffers' order. A program that has
-// one gets copies of the inputs and memory of its own in each run, and its results are copied to the outputs.
+// A host step may read its operands only after later commands on the same buffers have run. So in each run a
+// program with host steps gets copies of the inputs and its own memory, and its results are copied to the outputs.
 //
-// Immutable; any thread. Errors are thrown: those of Binding.
+// Immutable; any thread. Errors are thrown: those that binding.hpp lists.
 #pragma once
 
 #include <span>
@@ -18,9 +18,9 @@ namespace stoker::onnx {
 
 class BoundProgram {
  public:
-  /// `last`: the only segment, `program`: its own, `arguments`: what it was traced for, `names`: of its outputs. Those
-  /// that are not in `outputs` get buffers. `drawn_key`: among the arguments, gets another key before each run; empty:
-  /// none does.
+  /// `last`: the only segment; `program`: its program; `arguments`: the tensors that it was traced for; `names`: the
+  /// names of its outputs. Outputs that are not in `outputs` get new buffers. `drawn_key`: the argument that gets a
+  /// new random key before each run; empty: none.
   BoundProgram(OpenProgram program, const Segment& last, std::span<const Tensor> arguments,
                std::span<const std::string> names, const NamedBuffers& outputs, Buffer drawn_key);
 
@@ -28,7 +28,7 @@ class BoundProgram {
   [[nodiscard]] const NamedBuffers& outputs() const noexcept { return outputs_; }
 
  private:
-  /// `read`: what a run reads.
+  /// `read`: the buffers that a run reads.
   void add_output(const std::string& name, const TensorSpec& spec, const NamedBuffers& given,
                   std::span<const DeviceBuffer> read);
   void write_by_program(const Buffer& output, std::size_t result);
@@ -40,9 +40,11 @@ class BoundProgram {
   bool has_host_steps_ = false;
   std::vector<expr::Buffers> leaves_;
   std::vector<DeviceBuffer> made_;  // none if the host drives a step
-  /// From where to where, after the program: constants, inputs, and what is an output twice.
+  /// Copies after the program, source and target: outputs that are constants or inputs, and results
+  /// that are two outputs.
   std::vector<std::pair<Buffer, Buffer>> copies_;
-  std::vector<std::pair<std::size_t, Buffer>> results_;  // of a program with host steps: to where
+  std::vector<std::pair<std::size_t, Buffer>> results_;  // of a program with host steps, with their
+                                                         // targets
   NamedBuffers outputs_;
 };
 

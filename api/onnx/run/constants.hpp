@@ -1,7 +1,8 @@
-// The constants of a loaded graph, and what nodes make of nothing but constants: once, for all plans of all models that
-// share the graph.
+// The constants of a loaded graph, and the results of nodes whose operands are all constant. Each is made once, for all
+// plans of all models that share the graph.
 //
-// Threads: any. Lifetime: tensors of the file are told apart by address, so the file outlives this.
+// Threads: any. Lifetime: tensors of the file are identified by address, so the file must outlive
+// this.
 #pragma once
 
 #include <cstdint>
@@ -30,34 +31,38 @@ class Constants {
   /// The value of a tensor of the file; the same each time, so that it is copied to the device once. Graphs of the
   /// device of the DeviceScope that read the same bytes of a file share it, also when the device was opened again.
   [[nodiscard]] Value of(const TensorData& data);
-  /// What a node whose operands are all constant gave before; nothing if it was lost with its device, or failed.
+  /// The kept results of a node whose operands are all constant; nothing if there are none, if they were lost
+  /// with their device, or if they failed.
   [[nodiscard]] std::optional<Values> folded(const Node& node);
-  /// What is kept: the results, or those of another thread that was first.
+  /// Keeps the results, and returns them or those of another thread that was first.
   Values keep(const Node& node, Values results);
-  /// What the node's rule makes of constant operands before it computes with them: made at the first call, and again
-  /// after its device was lost or it has failed. `part` tells apart what one node prepares.
+  /// A tensor that the node's rule prepares from constant operands. `make` is called at the first call, and again
+  /// after the device was lost or the tensor failed. `part` distinguishes several such tensors of one node.
   [[nodiscard]] Tensor prepared(const Node& node, std::size_t part,
                                 const std::function<Tensor()>& make);
-  /// Buffers that were counted.
+  /// Buffers that are counted already.
   using Counted = std::unordered_set<const void*>;
-  /// Of all that lies on a device and was not counted yet.
+  /// The bytes of all tensors on a device that are not in `counted` yet, to which they are added.
   [[nodiscard]] std::uint64_t device_bytes(Counted& counted) const;
 
  private:
-  /// What was computed once.
+  /// Results that were computed once.
   struct Kept {
     Values values;
-    std::vector<Future<>> written;  ///< of what lies on the device
+    std::vector<Future<>> written;  ///< of the tensors on the device
 
     explicit Kept(Values results);
-    /// Whether it may be used: it did not fail, as far as is known now, and its device is there.
+    /// Whether the results may be used: they have not failed as far as known, and their device is
+    /// open.
     [[nodiscard]] bool is_sound() const;
   };
 
   mutable std::mutex mutex_;
   std::weak_ptr<DeviceClient> client_;                   ///< of `values_`; guarded by mutex_
-  std::unordered_map<const TensorData*, Value> values_;  // guarded by mutex_, as is what follows
-  std::vector<std::shared_ptr<const Known>> shared_;  ///< those in `values_`, as others find them
+  std::unordered_map<const TensorData*, Value> values_;  // guarded by mutex_, like the members
+                                                         // below
+  /// Those in `values_`, which other graphs find.
+  std::vector<std::shared_ptr<const Known>> shared_;
   std::unordered_map<const Node*, Kept> folded_;
   std::map<std::pair<const Node*, std::size_t>, Kept> prepared_;
 };

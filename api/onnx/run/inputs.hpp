@@ -1,7 +1,7 @@
-// What a run was given, against what the model says about its inputs.
+// Checks the inputs of a run against the model's declaration.
 //
-// Pure functions; any thread. Errors are thrown, with the input's name: not_found (with the nearest), invalid_argument,
-// dtype_mismatch, shape_mismatch with what was expected and what came.
+// Pure functions; any thread. Errors are thrown, with the input's name: not_found (with the nearest name),
+// invalid_argument, dtype_mismatch, shape_mismatch with the expected and the given type and shape.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace stoker::onnx {
 
-/// One value for each input of the graph; none where its initializer serves.
+/// One value for each input of the graph; empty if its initializer is used.
 [[nodiscard]] Values checked_inputs(const Prepared& model, const NamedValues& given);
-/// The same for the inputs of any model; none of those that it `may_lack` and that are not given. `op`: what errors
-/// name.
+/// The same for the inputs of any model; empty for an omitted input that the model `may_lack`. `op`: the op of
+/// errors.
 [[nodiscard]] Values checked_inputs(std::string_view op, std::span<const ValueInfo> inputs,
                                     const std::function<bool(const ValueInfo&)>& may_lack,
                                     const NamedValues& given);

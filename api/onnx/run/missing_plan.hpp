@@ -1,8 +1,8 @@
-// What a run is told that finds no plan and may make none (LoadOptions::on_new_shape): what it asked for, and
-// the plan that comes nearest.
+// The error of a run that finds no plan and may not make one (LoadOptions::on_new_shape). It names the inputs
+// or elements of the run and the nearest plan.
 //
-// Threads: any. Lifetime: the graph outlives it. Errors: not_found, with `expected`, `came` and the number of
-// `plans` as details.
+// Threads: any. Lifetime: the graph must outlive it. Errors: not_found, with `expected`, `came` and the
+// number of `plans` as details.
 #pragma once
 
 #include <span>
@@ -25,11 +25,11 @@ class MissingPlan {
   /// For these inputs of the graph and the outputs at these positions. `plans`: all first segments.
   [[nodiscard]] Error for_inputs(std::span<const Value> inputs,
                                  std::span<const std::size_t> outputs, Plans plans) const;
-  /// Behind a cut, for the elements that end the key. `before`: the segment up to the cut, null if it has been
-  /// dropped; `plans`: what may follow it.
+  /// After a cut, for the elements at the end of the key. `before`: the segment up to the cut, null if it has
+  /// been dropped; `plans`: the segments that may follow it.
   [[nodiscard]] Error for_elements(const std::string& key, const SegmentPtr& before,
                                    Plans plans) const;
-  /// For a later round of a loop, whose states are not as those of any round before.
+  /// For a later round of a loop whose states differ from those of all rounds before.
   [[nodiscard]] static Error for_round(Plans plans);
 
  private:

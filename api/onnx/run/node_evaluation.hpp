@@ -1,6 +1,6 @@
-// Single nodes of constants, computed when a model is loaded, for the passes that fold them.
+// Computes single nodes of constants when a model is loaded, for the passes that fold them.
 //
-// Threads: any. The table outlives what is returned.
+// Threads: any. The table must outlive the returned function.
 #pragma once
 
 #include "stoker/api/device.hpp"
@@ -8,7 +8,8 @@
 
 namespace stoker::onnx {
 
-/// By the operators' rules, on that device. Blocks until it has computed.
+/// Computes by the operators' rules on that device. The returned function blocks until the results
+/// are computed.
 [[nodiscard]] Evaluate node_evaluation(const OperatorTable& operators, Device device);
 
 }  // namespace stoker::onnx

@@ -1,6 +1,6 @@
-// Writes down what a run comes to while it is traced.
+// Records the description of a run while it is traced.
 //
-// Threads: one, that of the run. Lifetime: nodes outlive it.
+// Threads: only that of the run. Lifetime: the nodes must outlive it.
 #pragma once
 
 #include <span>
@@ -22,21 +22,22 @@ class PlanRecorder final : public WalkObserver {
 
   void begins(const Node& node) override;
   void ends(const Node& node, ComputedBy by) override;
-  /// `made` computes `results` of `parameters`. Throws what the device refuses.
+  /// `made` computes `results` from `parameters`. Throws the errors of the device.
   void add_segment(std::span<const Tensor> results, std::span<const Tensor> parameters,
                    SegmentPtr made);
-  /// Behind the segment that was added last.
+  /// Sets the cut at the end of the segment that was added last.
   void add_cut(PlanDescription::Cut cut) { plan_.segments.back().cut = std::move(cut); }
-  /// Runs the segment that was added last once more, and takes the times of its kernels if the device takes them.
-  /// Blocks. Throws what fails.
+  /// Runs the segment that was added last once more, and records the times of its kernels if the device measures
+  /// them. Blocks. Throws the error of the run.
   void measure(std::span<const Tensor> arguments, const CommandOptions& options);
   [[nodiscard]] const PlanDescription& plan() const noexcept { return plan_; }
-  /// That was added last, with its program.
+  /// The segment that was added last, and its program.
   [[nodiscard]] const SegmentPtr& segment() const noexcept { return segment_; }
   [[nodiscard]] const OpenProgram& program() const noexcept { return program_; }
 
  private:
-  /// Nodes of the graph of tensors that were made up to `serial`, after those of the entry before, are of `node`.
+  /// Nodes of the graph of tensors with serial numbers up to `serial`, and above that of the previous entry,
+  /// belong to `node`.
   struct Made {
     std::uint64_t serial;
     const Node* node;

@@ -1,6 +1,7 @@
-// A model's graphs with the definition of each node found, once, when it is loaded.
+// A model's graphs with the definition of each node, which is looked up once when the model is
+// loaded.
 //
-// Immutable after prepare(); any thread. Pointers lead into the file, which it keeps.
+// Immutable after prepare(); any thread. Pointers refer to the file, which this object keeps alive.
 #pragma once
 
 #include <memory>
@@ -20,9 +21,9 @@ struct PreparedNode {
   const Node* node = nullptr;
   std::shared_ptr<const Operator> definition;
   int version = 0;
-  /// Names that nothing reads after this node: their values are dropped.
+  /// Names that no node reads after this one; their values are dropped.
   std::vector<std::string_view> last_uses = {};
-  /// Names of the graphs around that its subgraphs read.
+  /// Names of the surrounding graphs that the node's subgraphs read.
   std::vector<std::string_view> captured = {};
 };
 
@@ -35,11 +36,11 @@ class Prepared {
   [[nodiscard]] const ModelFile& file() const noexcept { return *file_; }
   [[nodiscard]] const Graph& graph() const noexcept { return file_->graph; }
   [[nodiscard]] const PlanChoices& choices() const noexcept { return choices_; }
-  /// Of the graph itself or of one below it.
+  /// The nodes of the graph itself or of a subgraph.
   [[nodiscard]] const std::vector<PreparedNode>& nodes(const Graph& graph) const {
     return graphs_.at(&graph);
   }
-  /// Whether the elements of an input, of the graph or of one below it, decide about shapes.
+  /// Whether the elements of this input of the graph, or of a subgraph, decide about shapes.
   [[nodiscard]] bool decides(std::string_view input) const { return deciding_.contains(input); }
   /// Whether the graph has an initializer of that name.
   [[nodiscard]] bool has_initializer(std::string_view name) const {

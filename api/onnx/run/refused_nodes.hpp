@@ -19,12 +19,13 @@ struct RefusedNode {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Of a graph and those below it, in the order of the file. Pointers lead into the graph.
+/// The refused nodes of a graph and its subgraphs, in the order of the file. Pointers refer to the
+/// graph.
 [[nodiscard]] std::vector<RefusedNode> refused_nodes(const Graph& graph,
                                                      const OperatorTable& operators);
 
-/// For a file that is wrong otherwise, too: then the error of the reading lists these nodes behind the rest.
-/// `operators` outlives the reading.
+/// Options for reading a file: if the file has other errors, too, the error lists these nodes after the
+/// others. `operators` must outlive the reading.
 [[nodiscard]] ReadOptions listing_refused_nodes(const OperatorTable& operators);
 
 }  // namespace stoker::onnx

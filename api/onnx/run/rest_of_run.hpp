@@ -1,6 +1,6 @@
-// What a run does after its first cut: followed along the plans that are there by whoever is there first, a process
-// or the plain thread that waits for the outputs. That thread would otherwise be woken, as the process is, and both
-// take longer than a GPU takes for a small model. What must be traced is always traced in a process, on a stack for it.
+// The part of a run after its first cut. Either a process or the plain thread that waits for the outputs follows the
+// existing plans, whichever is first. Waking the process and then the thread would take longer than a GPU needs for a
+// small model. Traces always run in a process, with a stack of sufficient size.
 //
 // Ownership: the future's state; the process holds a reference until there is an outcome. A process that comes after it
 // keeps no outputs. Threads: any, one at a time does the work.
@@ -19,16 +19,17 @@ namespace stoker::onnx {
 
 class RestOfRun final : public FutureState<NamedValues> {
  public:
-  /// Both may wait. They are called once at most, `whole` after or without `followed`.
+  /// Both may wait. Each is called at most once; `whole` may be called after or without `followed`.
   struct Work {
     std::function<std::optional<NamedValues>()> followed;  ///< nothing: a trace must come next
     std::function<NamedValues()> whole;
   };
-  /// `executor` runs processes that need `stack_bytes`; it outlives what `work` holds. Throws std::bad_alloc.
+  /// `executor` runs processes with stacks of `stack_bytes`; it must outlive the captures of `work`. Throws
+  /// std::bad_alloc.
   [[nodiscard]] static Future<NamedValues> start(Executor& executor, std::size_t stack_bytes,
                                                  Work work);
 
-  /// Of a waiter with a deadline nothing is done: a run may take longer.
+  /// Does nothing for a waiter with a deadline, because a run may take longer.
   void assist(time_point deadline) noexcept override;
 
  private:

@@ -1,8 +1,8 @@
-// One run of a model: it follows the plans as far as they go, and traces what is missing.
+// One run of a model: it follows the existing plans, and traces missing ones.
 //
-// Threads: one at a time. rest() waits at cuts and traces, so it belongs into a process; followed() waits
-// only, at_once() does neither. Errors are thrown: what rules throw while they trace, what the device
-// refuses, what fails before a cut, and the limits of the options.
+// Threads: one at a time. rest() waits at cuts and traces, so call it in a process; followed() only
+// waits; at_once() does neither. Errors are thrown: those of rules during the trace, those of the device,
+// those of segments before a cut, and exceeded limits of the options.
 #pragma once
 
 #include "stoker/api/onnx/loops/open_loops.hpp"
@@ -15,9 +15,9 @@ namespace stoker::onnx {
 
 class Run {
  public:
-  /// `read`: what the caller has read; `model` may stand on another reading of the same files. `wanted`: the outputs
-  /// that are computed, by position. `may_trace`: otherwise what no plan is there for is not_found. All of them outlive
-  /// it.
+  /// `read`: the files that the caller has read; `model` may be based on another reading of the same files. `wanted`:
+  /// the positions of the outputs to compute. `may_trace`: if false, a missing plan is not_found. All arguments must
+  /// outlive the run.
   Run(const Prepared& model, const ModelFile& read, Constants& constants, Plans& plans,
       Device device, std::vector<std::size_t> wanted, CommandOptions options, std::size_t max_nodes,
       bool may_trace = true)
@@ -31,54 +31,59 @@ class Run {
         max_nodes_{max_nodes},
         may_trace_{may_trace} {}
 
-  /// Starts the plans that are there, up to the outputs that are wanted or to what must be waited for: a cut whose
-  /// elements are not there yet, or a trace. Nothing if the outputs are still to come: from rest(), with the same
-  /// operands. `inputs`: one for each input of the graph, on the device, known where it decides about shapes. `key`:
-  /// as for Walk.
+  /// Starts existing plans until the requested outputs are reached, or until it would have to wait for the elements
+  /// of a cut or for a trace. In the latter case it returns nothing, and rest() gives the outputs for the same
+  /// operands. `inputs`: one for each input of the graph, on the device, and known if it decides about shapes.
+  /// `key`: as for Walk.
   [[nodiscard]] std::optional<Values> at_once(const Values& inputs, const Tensor& key);
-  /// Behind at_once(), before anything else: throws what rest() would if these inputs have no plan and get none.
+  /// Called right after at_once(): if these inputs have no plan and none may be made, throws the error of
+  /// rest().
   void check_plan(const Values& inputs) const;
-  /// What at_once() left, as far as the plans go: nothing if a trace must come next, which rest() does.
+  /// Continues after at_once() along existing plans. Returns nothing if a trace is needed next, which
+  /// rest() makes.
   [[nodiscard]] std::optional<Values> followed();
-  /// What at_once(), or followed() after it, left.
+  /// Completes the run after at_once() or followed().
   [[nodiscard]] Values rest(const Values& inputs, const Tensor& key);
-  /// Both.
+  /// at_once() and rest().
   [[nodiscard]] Values operator()(const Values& inputs, const Tensor& key);
-  /// Traces all of it anew and runs it.
-  /// Unless it measures, the last segment does not run and nothing is returned.
+  /// Traces everything again and runs it. Unless `recorder` measures, the last segment does not run
+  /// and nothing is returned.
   [[nodiscard]] Values recorded(const Values& inputs, const Tensor& key, PlanRecorder& recorder);
-  /// What the segment that ran last was given: the tensors in the inputs, and the key.
+  /// The arguments of the segment that ran last: the tensors in the inputs, and the key.
   [[nodiscard]] std::span<const Tensor> arguments() const noexcept { return parameters_; }
 
  private:
   class Trace;
-  /// How a walk gets past one key of the path: by the elements at a cut, which are the key, or to a place of a loop.
+  /// How a walk passes one key of the path: with the elements at a cut, which are the key, or by going to a place of
+  /// a loop.
   struct Step {
     LoopId loop = {};
     LoopPlacePtr place = nullptr;        ///< null: a cut
     bool goes_on = true;                 ///< whether a round comes next
-    std::vector<TensorSpec> given = {};  ///< behind the loop: of what is stacked
+    std::vector<TensorSpec> given = {};  ///< after the loop: the specs of the stacked outputs
   };
   void start(const Values& inputs, const Tensor& key);
-  /// Traces from where the run is to the outputs, or to a plan that is there: then nothing is returned.
+  /// Traces from the run's position to the outputs, or to an existing plan; in the latter case it
+  /// returns nothing.
   [[nodiscard]] std::optional<Values> trace(const Values& inputs, const Tensor& key);
   [[nodiscard]] Values traced(const Values& inputs, const Tensor& key);
   [[nodiscard]] Error no_plan(const Values& inputs) const;
-  /// Throws io_error if a file of the model is not what was loaded.
+  /// Throws io_error if a file of the model has changed since it was loaded.
   void check_files() const;
-  /// Throws what ends the run: its deadline, its token, too many nodes if so many more come.
+  /// Throws if the run must end: for its deadline, its token, or too many nodes with `more_nodes`
+  /// added.
   void check_limits(std::size_t more_nodes);
   void execute(const Segment& segment);
-  /// What is alive at the end of the segment starts the next one. Asks for what is wanted.
+  /// Takes the tensors that the next segment starts from, and requests the elements to be read.
   void leave(const SegmentPtr& segment);
   /// Whether go_on() need not wait.
   [[nodiscard]] bool can_go_on() const {
     return !wanted_elements_.valid() || wanted_elements_.ready();
   }
-  /// From the segment that was left to the next one. Waits for what is wanted.
+  /// Goes from the segment that was left to the next one. Waits for the requested elements.
   void go_on();
   void end_round(const Segment::LoopEnd& end, bool goes_on);
-  /// Whether the path leads to a place of the loop, or on from there.
+  /// Whether the path leads to or past a place of the loop.
   [[nodiscard]] bool is_in(LoopId loop) const;
   [[nodiscard]] Tensor tensor_of(const Segment::Source& source) const;
   [[nodiscard]] Values outputs_of(const Segment& segment) const;
@@ -95,7 +100,7 @@ class Run {
   bool may_trace_;
   std::size_t nodes_ = 0;  ///< of the segments that ran
 
-  std::uint64_t since_ = 0;  ///< Plans::now() when it began
+  std::uint64_t since_ = 0;  ///< Plans::now() at the start of the run
   Plans::Path path_;
   std::vector<Step> steps_;  ///< for each key of the path but the first
   OpenLoops loops_;
@@ -105,8 +110,8 @@ class Run {
   Future<std::vector<std::byte>> wanted_elements_;  ///< of `left_`
 };
 
-/// The same with tensors of the device of the DeviceScope in the place of what the host knows, in lists, too,
-/// but not in maps.
+/// A copy in which values that the host knows, also in lists but not in maps, are tensors on the device of
+/// the DeviceScope.
 [[nodiscard]] Value on_device(const Value& value);
 
 }  // namespace stoker::onnx

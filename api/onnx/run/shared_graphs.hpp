@@ -1,7 +1,7 @@
-// The graphs that models of a device run: one for all loads of one file with the same passes and precision, with all
-// that stands on its weights, such as those that passes or rules have made.
+// The graphs of a device's models: one for all loads of one file with the same passes and precision, together with
+// everything derived from its weights, such as weights that passes or rules have made.
 //
-// Ownership: models keep the graphs. The table forgets what none keeps, so memory comes back with the last model.
+// Ownership: models keep the graphs alive; the table does not. So the memory is freed with the last model.
 // Threads: any. SharedGraphs is made by a device's DeviceExtensions.
 #pragma once
 
@@ -20,7 +20,7 @@
 namespace stoker::onnx {
 
 struct LoadedGraph {
-  /// `graph`: what passes and a precision made of `file`. Throws what Prepared does.
+  /// `graph`: the result of passes and a precision for `file`. Throws the errors of Prepared.
   LoadedGraph(std::shared_ptr<const ModelFile> file, std::shared_ptr<const ModelFile> graph,
               const OperatorTable& operators, PlanChoices choices,
               std::optional<PrecisionReport> report = {})
@@ -30,22 +30,23 @@ struct LoadedGraph {
 
   const std::shared_ptr<const ModelFile> as_read;
   const Prepared prepared;
-  const std::optional<PrecisionReport> precision;  ///< nothing if none was asked for
+  const std::optional<PrecisionReport> precision;  ///< nothing unless one was requested
   Constants constants;
 };
 using LoadedGraphPtr = std::shared_ptr<LoadedGraph>;
 
 class SharedGraphs {
  public:
-  /// Tells apart files, as they were when they were opened, passes and precisions. Nothing if a part of the
-  /// model has no identity (files::ByteSource): such a graph has no name.
+  /// A name that identifies the file in its state when it was opened, the passes and the precision. Nothing
+  /// if a part of the model has no identity (files::ByteSource).
   [[nodiscard]] static std::optional<std::string> name_of(const ModelFile& file,
                                                           std::span<const Pass* const> passes,
                                                           Precision precision);
 
-  /// Null unless there is one of that name that was read as `file` was.
+  /// The graph of that name, if it was read from the same state of the file as `file`; otherwise
+  /// null.
   [[nodiscard]] LoadedGraphPtr find(const std::string& name, const ModelFile& file);
-  /// The one that find() gives, or `made`, which it gives from now on.
+  /// Returns the result of find() if there is one; otherwise keeps and returns `made`.
   LoadedGraphPtr keep(const std::string& name, const LoadedGraphPtr& made);
 
  private:

@@ -1,7 +1,7 @@
-// The constants of a device whose bytes lie in files: one value, and so one copy on the device, for all models that
-// read the same bytes there.
+// The constants of a device whose bytes are in files: one value, and so one copy on the device, for all models that
+// read the same bytes.
 //
-// Ownership: models keep the values. The table forgets what none keeps, so memory comes back with the last model.
+// Ownership: models keep the values alive; the table does not. So the memory is freed with the last model.
 // Threads: any. Made by a device's DeviceExtensions.
 #pragma once
 
@@ -16,14 +16,16 @@ namespace stoker::onnx {
 
 class SharedTensors {
  public:
-  /// The value that others have, if the bytes lie at the same place of the same file, unchanged, and are read as the
-  /// same type and shape; else a new one. Small ones and those in memory are always new. Throws what Known does.
+  /// The existing value if the bytes are at the same place of the same unchanged file and are read as the same type
+  /// and shape; otherwise a new one. Values of less than 4 KiB and those in memory are always new. Throws the errors
+  /// of Known.
   [[nodiscard]] std::shared_ptr<const Known> of(const TensorData& data);
 
  private:
   std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<const Known>> known_;  // guarded by mutex_
-  std::size_t most_ = 256;                                             ///< when it is cleaned next
+  /// The size at which expired entries are removed next.
+  std::size_t most_ = 256;
 };
 
 }  // namespace stoker::onnx

@@ -2,14 +2,15 @@
 //
 //     inputs (placeholders, known values) ──▶ node by node ──▶ outputs: lazy tensors of the placeholders
 //
-// What the host knows is computed on the way and leaves nothing behind. Where a rule needs the elements of a tensor
-// that stands on placeholders, the walk makes a cut: it hands over all tensors that are still used, and the one
-// wanted, and goes on with placeholders in their place and the elements.
+// Values that the host knows are computed during the walk and become no part of the program. Where a rule needs the
+// elements of a tensor that depends on placeholders, the walk makes a cut: it hands over all tensors that are still
+// used, and the one to be read, and continues with new placeholders for them and with the elements.
 //
-// Where a loop parts its rounds, the walk hands over what the next round starts from and goes on from the
-// place that it is told: that of a later round, perhaps, or behind the loop.
+// Where a loop separates its rounds, the walk hands over the state from which the next round starts, and
+// continues at the place that it gets: at that round, at a later one, or after the loop.
 //
-// A walk is deterministic: the same inputs, answers at its cuts and places in its loops give the same cuts and outputs.
+// A walk is deterministic: with the same inputs, elements at its cuts and places in its loops, it makes the same cuts
+// and outputs.
 //
 // Threads: one, within a DeviceScope, for the whole walk. Errors are thrown, with the node as a detail.
 #pragma once
@@ -28,21 +29,21 @@ namespace stoker::onnx {
 struct Cut {
   std::vector<Tensor> alive = {};  ///< each once
   Tensor wanted;
-  const Node* node = nullptr;  ///< whose rule asks
-  std::string_view name = {};  ///< what the file calls the value; empty: the rule made it
+  const Node* node = nullptr;  ///< the node whose rule needs the elements
+  std::string_view name = {};  ///< the value's name in the file; empty: the rule made it
 };
 struct AfterCut {
-  std::vector<Tensor> alive;  ///< as many, to go on with
+  std::vector<Tensor> alive;  ///< the replacements, as many as Cut::alive
   std::vector<std::byte> elements;
 };
 
 /// Who computed the results of a node.
 enum class ComputedBy : std::uint8_t {
-  constants,  ///< it stands on nothing else
+  constants,  ///< its operands are all constant
   host,       ///< while the plan was made
   program,
 };
-/// What a walk tells whoever watches it. Nodes of bodies begin and end within that of the node that has them.
+/// An observer of a walk. Nodes of bodies begin and end within the node that has the body.
 class WalkObserver {
  public:
   virtual void begins(const Node& node) = 0;
@@ -51,16 +52,16 @@ class WalkObserver {
  protected:
   ~WalkObserver() = default;
 };
-/// What a walk asks of the run that it is for. What these throw ends the walk.
+/// The services of the run for its walk. Their exceptions end the walk.
 class WalkedRun {
  public:
   /// Called before each node and each round of a body.
   virtual void check_limits() = 0;
   [[nodiscard]] virtual AfterCut cut(const Cut& cut) = 0;
-  /// Whether it may come to more than one segment where no elements are asked for.
+  /// Whether the run may have several segments if no elements are read.
   [[nodiscard]] virtual bool may_have_segments() const = 0;
   [[nodiscard]] virtual LoopId begin_loop() = 0;
-  /// Where a loop that began goes on: nothing if with its first round. `around`: the tensors that are there.
+  /// Where a loop continues; nothing: at its first round. `around`: the tensors from before the loop.
   [[nodiscard]] virtual std::optional<AfterRound> resume(LoopId loop,
                                                          std::span<const Tensor> around) = 0;
   [[nodiscard]] virtual AfterRound end_round(const RoundEnd& end, const Node& node) = 0;
@@ -71,22 +72,23 @@ class WalkedRun {
 
 class Walk final : private Walker {
  public:
-  /// All of them outlive it. `key`: of the run's random numbers, [2] u32; empty if none are drawn.
+  /// All arguments must outlive it. `key`: the key of the run's random numbers, [2] u32; empty if
+  /// none are drawn.
   Walk(const Prepared& model, Constants& constants, WalkedRun& run, Tensor key);
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  /// One value for each input of the graph; one that is not given takes its initializer. The outputs at these
-  /// positions, in that order; nodes that only others need are passed over.
+  /// Returns the outputs at the positions `wanted`, in that order; nodes that only other outputs need are
+  /// skipped. `inputs`: one for each input of the graph; an empty one is replaced by its initializer.
   [[nodiscard]] Values outputs(std::span<const Value> inputs, std::span<const std::size_t> wanted);
-  /// It outlives the walk; null: nobody watches.
+  /// The observer must outlive the walk; null: none.
   void watched_by(WalkObserver* observer) { observer_ = observer; }
 
  private:
   class LoopRounds;  // loops/loop_rounds.cpp
-  /// Ends run_without_cut(). No std::exception, which is what rules throw.
+  /// Ends run_without_cut(). Not a std::exception, so that it differs from the exceptions of rules.
   struct TakesCut {};
-  /// Precedes whatever ends a segment.
+  /// Called before every end of a segment.
   void check_may_cut() const {
     if (!may_cut_) throw TakesCut{};
   }
@@ -106,14 +108,14 @@ class Walk final : private Walker {
   Tensor random_key(std::optional<std::uint64_t> seed) override;
   std::unique_ptr<Rounds> rounds(std::int64_t most) override;
 
-  /// `needed`: which nodes; null: all.
+  /// `needed`: whether each node is computed; null: all are.
   [[nodiscard]] Values run(const Graph& graph, std::span<const Value> inputs,
                            std::span<const std::size_t> wanted, const std::vector<bool>* needed);
   void take(const PreparedNode& node, Scope& scope);
   [[nodiscard]] Values compute(const PreparedNode& node, std::span<const Value> inputs);
   [[nodiscard]] Values move_texts(const PreparedNode& node, std::span<const Value> inputs);
   [[nodiscard]] const Value& find(std::string_view name) const;
-  /// As rules read it: what is to come is there, which may take a cut.
+  /// The value as rules read it: texts and sequences to come are made, which may need a cut.
   [[nodiscard]] Value arrived(const Value& value);
   void cut(const std::shared_ptr<Value::Cell>& wanted, std::vector<std::byte>& elements);
   [[nodiscard]] std::string_view name_of(const Value::Cell& cell) const;
@@ -127,9 +129,10 @@ class Walk final : private Walker {
   std::size_t cuts_ = 0;
   bool may_cut_ = true;
   const Scope* scope_ = nullptr;
-  const Node* node_ = nullptr;                     ///< the innermost that is computed
+  const Node* node_ = nullptr;                     ///< the innermost node that is being computed
   std::vector<std::weak_ptr<Value::Cell>> cells_;  ///< those that a cut exchanges
-  /// What was asked for. Keeps no cell, as a cut hands over all that is kept: a loop would add one a round.
+  /// Elements that were read. Does not keep cells alive: a cut hands over every live tensor, so a loop
+  /// would add one in each round.
   std::map<std::weak_ptr<Value::Cell>, Known, std::owner_less<>> answers_;
 };
 
