@@ -1,10 +1,10 @@
-// Data that cannot be trained with, found before it is.
+// Finds data that cannot be used for training, before the training starts.
 //
 //     check_rows(x, y, {.num_classes = 10});
 //     check_rows(data);                        // reads every row once
 //
 // Found: inputs and targets with different numbers of rows, no rows, NaN and infinities, class
-// indices outside [0, num_classes). The error says which array, which row and what stands there.
+// indices outside [0, num_classes). The error names the array, the row and the value.
 //
 // Threads: any. Reads values and waits for them: neither in jit() nor on a host's event loop.
 // Errors are thrown: shape_mismatch (rows), invalid_argument (values; details array, row,

@@ -1,8 +1,7 @@
-// The records of a CSV file: RFC 4180, with another delimiter if wanted.
+// The records of a CSV file: RFC 4180, with any delimiter.
 //
-// A field may be "quoted": then delimiters and line ends in it are text, and "" is a quote.
-// Lines end with LF or CRLF. A byte order mark at the beginning and lines with nothing on them
-// are skipped.
+// A field may be "quoted": then delimiters and line ends in it are text, and "" is a quote. Lines
+// end with LF or CRLF. A byte order mark at the beginning and empty lines are skipped.
 //
 // Threads: one at a time. Errors are thrown: io_error and not_found of the file,
 // invalid_argument with line and column for quotes that do not match.
@@ -22,12 +21,12 @@ class CsvFields {
  public:
   CsvFields(const std::filesystem::path& path, char delimiter, std::string op);
 
-  /// Passes over whole lines, whatever they hold.
+  /// Skips whole lines, whatever they contain.
   void skip_lines(std::int64_t lines);
   /// The next record's fields, valid until the next call; false at the end.
   [[nodiscard]] bool next();
   [[nodiscard]] const std::vector<std::string>& fields() const noexcept { return fields_; }
-  /// Where the record began, counted from 1.
+  /// The line on which the record began, counted from 1.
   [[nodiscard]] std::int64_t line() const noexcept { return first_line_; }
   [[nodiscard]] const std::string& name() const noexcept { return file_.name(); }
 
@@ -35,7 +34,7 @@ class CsvFields {
   static constexpr int at_end = -1;
   [[nodiscard]] int peek();
   int take();
-  /// A line end, or the end of all.
+  /// Whether a line or the file ends here.
   [[nodiscard]] bool at_line_end();
   void take_line_end();
   void read_quoted(std::string& field);

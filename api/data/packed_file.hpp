@@ -1,7 +1,8 @@
-// A file that is read from its beginning to its end, packed by gzip or not: what it begins with
-// says.
+// A file that is read from beginning to end. It may be compressed by gzip, which its first bytes
+// tell.
 //
-// Threads: one at a time. Errors are thrown: not_found, io_error (torn and damaged packing too).
+// Threads: one at a time. Errors are thrown: not_found, io_error (also for truncated or damaged
+// compression).
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ class PackedFile {
  public:
   PackedFile(const std::filesystem::path& path, std::string op);
 
-  /// The next bytes; fewer than there is room for only at the end.
+  /// Reads the next bytes; fills `target` except at the end.
   [[nodiscard]] std::size_t read(std::span<std::byte> target);
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
 

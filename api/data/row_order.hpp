@@ -1,5 +1,5 @@
-// The order in which rows are visited: a permutation that seed and epoch alone decide, the same on
-// every machine.
+// The order in which rows are visited: a permutation that depends only on seed and epoch, and is
+// the same on every machine.
 //
 // SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014)
 // drives a Fisher-Yates shuffle; numbers below a bound are drawn without bias as in Lemire, "Fast

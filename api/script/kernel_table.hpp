@@ -1,4 +1,4 @@
-// The table that a script gives to kernel{…}, as the definition that programs write themselves.
+// Converts the table that a script gives to kernel{…} to the definition that programs use.
 //
 // Threads: the script's process only.
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace stoker::script {
 
-/// What the function is called, also in its errors.
+/// The name of the function, also in its errors.
 inline constexpr const char* define_op = "kernel";
-/// The longest text of GLSL.
+/// The maximum length of a GLSL text.
 inline constexpr std::size_t longest_glsl = std::size_t{64} << 10;
 
 struct KernelTable {
@@ -19,7 +19,7 @@ struct KernelTable {
 };
 
 /// The table at `index` without its field `cpu`, which is Lua's. Metatables do not count. Raises invalid_parameter
-/// for a field that is unknown, missing, or not what it must be; what contradicts itself try_make_kernel() finds.
+/// for a field that is unknown, missing or of the wrong kind; try_make_kernel() finds contradictions.
 [[nodiscard]] KernelTable check_kernel_table(lua_State* L, int index);
 
 }  // namespace stoker::script

@@ -1,6 +1,7 @@
 // The kinds of models, one source each.
 //
-// Threads: any; loading blocks. Errors are thrown, as load_model() says. `options.device` is given.
+// Threads: any; loading blocks. Errors are thrown: those of load_model(). `options.device` must be
+// given.
 #pragma once
 
 #include <filesystem>
@@ -24,16 +25,16 @@ using BackendPtr = std::shared_ptr<const Backend>;
 [[nodiscard]] inline std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
-/// The inputs of an ONNX graph that a prediction must be given, or those that have an initializer: older files list
+/// The required inputs of an ONNX graph, or with `with_default` those that have an initializer: older files list
 /// every initializer among the inputs.
 [[nodiscard]] std::vector<onnx::ValueInfo> inputs_of(const onnx::Graph& graph,
                                                      bool with_default = false);
-/// The input as one that may take a picture.
+/// The input as a target for pictures.
 [[nodiscard]] ImageTarget image_target(const onnx::ValueInfo& input);
-/// Throws not_found, with the nearest, for a name that is no output.
+/// Throws not_found, with the nearest name, for a name that is not an output.
 void check_outputs(const std::vector<onnx::ValueInfo>& outputs,
                    const std::vector<std::string>& names);
-/// Drops the outputs that were not asked for.
+/// Drops the outputs that were not requested.
 void keep_wanted(NamedValues& outputs, const std::vector<std::string>& names);
 
 }  // namespace stoker::models

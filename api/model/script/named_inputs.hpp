@@ -11,13 +11,13 @@
 
 namespace stoker::models {
 
-/// What errors of a prediction name.
+/// The op of a prediction's errors.
 inline constexpr const char* predict_op = "predict";
 
-/// Calls take(name) for each input of the table at `index`, with the input on top of the stack. invalid_argument if
-/// it is no table, or for a key that is no text. Counts steps of the script.
+/// Calls take(name) for each input of the table at `index`, with the input on top of the stack. Raises
+/// invalid_argument if it is not a table, or for a key that is not text. Counts steps of the script.
 void each_named_input(lua_State* L, int index, const std::function<void(const std::string&)>& take);
-/// The buffer on top of the stack, which is input `name`. invalid_argument if it is none.
+/// The buffer on top of the stack, for input `name`. Raises invalid_argument if it is not a buffer.
 [[nodiscard]] const expr::Value& check_named_buffer(lua_State* L, const std::string& name);
 
 }  // namespace stoker::models

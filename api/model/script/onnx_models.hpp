@@ -10,7 +10,7 @@
 
 namespace stoker::models {
 
-/// What a script says about the plans of a model: as in onnx::LoadOptions.
+/// A script's options for the plans of a model, as in onnx::LoadOptions.
 struct PlanOptions {
   std::uint64_t max_plan_bytes = onnx::Plans::no_limit;
   onnx::NewShape on_new_shape = onnx::NewShape::trace;
@@ -18,7 +18,7 @@ struct PlanOptions {
 
 /// Registers the type of loaded models.
 void open_onnx_models(lua_State* L);
-/// Reads the model and pushes it. `path` is one that the script may use.
+/// Reads the model and pushes it. The script must be allowed to use `path`.
 void push_onnx_model(lua_State* L, const std::filesystem::path& path, const PlanOptions& options);
 
 }  // namespace stoker::models

@@ -1,4 +1,4 @@
-// What a pipeline script returns to be a model:
+// The table that a pipeline script returns to be a model:
 //
 //     return {
 //       inputs = {{name = "photo", dtype = "u8", shape = {"height", "width", 3}}},
@@ -6,12 +6,12 @@
 //       predict = function(x) return {edges = sobel(grayscale(x.photo))} end,
 //     }
 //
-// An input or an output is its name, or a table with its name and, if it is known, its dtype (else f32) and shape: a
-// list of numbers, symbols that stand for one number in all inputs, and "?". `predict` gets a table of buffers by name
-// and returns one, or the only output itself.
+// An input or an output is a name, or a table with the name and optionally the dtype (default f32) and the shape: a
+// list of numbers, symbols that stand for the same number in all inputs, and "?". `predict` gets a table of buffers by
+// name and returns one, or the only output itself.
 //
 // Threads: the script's process. Errors are raised, with what was expected: invalid_argument; dtype_mismatch and
-// shape_mismatch for an output that is not as the script has said.
+// shape_mismatch for an output that differs from its declaration.
 #pragma once
 
 #include <string>
@@ -29,9 +29,9 @@ struct ReturnedModel {
   std::vector<onnx::ValueInfo> outputs;
 };
 
-/// The model in the table at `index`, whose function `predict` is pushed.
+/// The model in the table at `index`; pushes its function `predict`.
 [[nodiscard]] ReturnedModel check_returned(lua_State* L, int index);
-/// What `predict` returned at `index`: the buffer of each output, in order.
+/// The results of `predict` at `index`: the buffer of each output, in order.
 [[nodiscard]] std::vector<expr::Value> check_outputs(lua_State* L, int index,
                                                      const ReturnedModel& model);
 

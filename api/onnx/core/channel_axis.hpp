@@ -1,4 +1,4 @@
-// Images whose channels stand behind the space, for operators of domains that have them so.
+// Images whose channels are the last axis, for operators of domains with that layout.
 //
 // Pure functions; any thread.
 #pragma once
@@ -7,9 +7,10 @@
 
 namespace stoker::onnx {
 
-/// [batch, channels, space…] of [batch, space…, channels]. A tensor of fewer than 3 axes stays as it is.
+/// [batch, channels, space…] from [batch, space…, channels]. A tensor of fewer than 3 axes is returned
+/// unchanged.
 [[nodiscard]] Tensor channels_first(const Tensor& x);
-/// The way back.
+/// The reverse.
 [[nodiscard]] Tensor channels_last(const Tensor& x);
 
 }  // namespace stoker::onnx

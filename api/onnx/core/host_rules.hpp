@@ -1,4 +1,4 @@
-// Host rules for small known operands: what shape arithmetic is made of.
+// Host rules for small known operands, as in shape arithmetic.
 //
 // Pure functions; any thread.
 #pragma once
@@ -13,12 +13,14 @@ namespace stoker::onnx {
 [[nodiscard]] std::vector<std::int64_t> broadcast_positions(const Shape& from, const Shape& to);
 /// The shape that all operands of the call broadcast to. Throws shape_mismatch.
 [[nodiscard]] Shape broadcast_shape(const Call& call);
-/// Whether a host rule should make a result of so many elements: shape arithmetic is small, the rest is the device's.
+/// Whether a host rule should compute a result of this shape: shape arithmetic is small, and larger results are left
+/// to the device.
 [[nodiscard]] bool is_small(const Shape& shape) noexcept;
-/// Host memory that a rule takes while a model is traced is bounded, whatever the file asks for. Throws
-/// limit_exceeded for more numbers than 2^26.
+/// Bounds the host memory that a rule takes while a model is traced, whatever the file says. Throws
+/// limit_exceeded for more than 2^26 numbers.
 void check_host_count(const Call& call, std::int64_t count);
-/// Whether host arithmetic gives what a device does: s8 to s64, u8 to u32, booleans, f32, f64.
+/// Whether host arithmetic gives the same results as a device: s8 to s64, u8 to u32, booleans, f32,
+/// f64.
 [[nodiscard]] bool has_host_arithmetic(ElementType type) noexcept;
 
 /// f(a, b) element by element, of std::int64_t or double; the result has the type of the operands, or `result`.

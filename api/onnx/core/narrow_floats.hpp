@@ -1,6 +1,6 @@
-// Floats of 8 and 4 bits: storage that is converted before anything is computed.
+// Floats of 8 and 4 bits: storage formats that are converted before any computation.
 //
-// float8e4m3fn, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, float8e8m0, float4e2m1; their bits lie in u8, those of
+// float8e4m3fn, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, float8e8m0, float4e2m1; their bits are in u8, those of
 // float4 in the lower half. https://onnx.ai/onnx/technical/float8.html, https://onnx.ai/onnx/technical/float4.html
 //
 // Pure functions; any thread.
@@ -20,11 +20,12 @@ namespace stoker::onnx {
 [[nodiscard]] Tensor widened(const Tensor& bits, ElementType type);
 
 struct Narrowing {
-  /// What is too large becomes the largest number; else an infinity or, where there is none, NaN.
+  /// Whether too large numbers become the largest number; otherwise they become infinite or, if the
+  /// type has no infinity, NaN.
   bool saturates = true;
-  /// Of float8e8m0: "up", "down" or "nearest". Others take the nearest, the even one of two.
+  /// For float8e8m0: "up", "down" or "nearest". Other types round to the nearest, half to even.
   std::string_view rounding = "up";
-  /// NaN of float8e5m2; until version 24 of Cast it was written as 0x7F.
+  /// The bits of NaN for float8e5m2; until version 24 of Cast they were 0x7F.
   std::int64_t nan_of_e5m2 = 0x7E;
 };
 /// The bits of the numbers, which are rounded.

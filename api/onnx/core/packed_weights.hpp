@@ -1,6 +1,7 @@
-// Right sides of products whose numbers of 2, 4 or 8 bits stay packed on the device (kernels/packed_matmul).
+// Right operands of products whose 2-, 4- or 8-bit numbers stay packed on the device
+// (kernels/packed_matmul).
 //
-// Pure functions; called while a model is traced. Errors are thrown: what the kernel says of its operands.
+// Pure functions; called while a model is traced. Errors are thrown: those of the kernel for its operands.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,14 @@
 
 namespace stoker::onnx {
 
-/// The kernel's operands beside the left side.
+/// The kernel's operands besides the left one.
 struct PackedWeights {
   Tensor numbers;               ///< u8 [columns, blocks, bytes of a block]
   Tensor scales;                ///< f32 or f16 [columns, blocks]
   std::optional<Tensor> zeros;  ///< u8 [columns, bytes of its zero points]
   std::int64_t bits = 4;
   std::int64_t block = 32;      ///< numbers of a column that share a scale
-  std::int64_t zero_point = 0;  ///< of all blocks, if there are no zeros
+  std::int64_t zero_point = 0;  ///< of all blocks, if `zeros` is not given
 };
 /// a · weights, in the dtype of a.
 [[nodiscard]] Tensor packed_product(const Tensor& a, const PackedWeights& weights);
@@ -30,13 +31,13 @@ struct IntegerMatrix {
   std::int64_t columns = 0;
   bool is_transposed = false;
 };
-/// Its columns one after the other, each in so many bytes, which hold the numbers from the lowest bits of the first
-/// on; signed ones grow by half of the range, so that all are unsigned. What is left of a column's bytes is 0. Pages of
-/// a file that the numbers were read from are forgotten.
+/// The columns one after the other, each in the given number of bytes. Numbers begin at the lowest bits of the first
+/// byte; half of the range is added to signed numbers, so that all are unsigned. The remaining bytes of a column are 0.
+/// Pages of a mapped file from which the numbers were read are released.
 [[nodiscard]] std::vector<std::byte> packed_columns(const IntegerMatrix& matrix,
                                                     std::int64_t column_bytes);
 
-/// What unsigned numbers are greater by than those of the type; 0 for unsigned types.
+/// The number that is added to make numbers of the type unsigned; 0 for unsigned types.
 [[nodiscard]] std::int64_t unsigned_shift(ElementType type);
 
 }  // namespace stoker::onnx

@@ -1,4 +1,4 @@
-// Rounding as ONNX does it, and what it quantises with.
+// ONNX's rounding and quantisation.
 //
 // Pure functions; any thread.
 #pragma once
@@ -9,15 +9,15 @@
 
 namespace stoker::onnx {
 
-/// The nearest whole number; of two that are as near, the even one. Zeros keep their sign, infinities and NaN stay.
+/// The nearest integer; halves round to even. Zeros keep their sign; infinities and NaN do not change.
 [[nodiscard]] Tensor rounded_to_even(const Tensor& x);
 
-/// The same plus `zero`, limited to whole numbers `low` and `high`; each of these lies within ±2^17. It takes a few
+/// The same plus `zero`, clamped to the integers `low` and `high`, which are within ±2^17. Takes only a few
 /// additions. x is f32 or f64.
 [[nodiscard]] Tensor quantized(const Tensor& x, const std::optional<Tensor>& zero, double low,
                                double high);
 
-/// The range of x, which 0 belongs to, in 256 steps.
+/// x in 256 steps of its range, which is extended to include 0.
 struct DynamicallyQuantized {
   Tensor numbers;  ///< u8
   Tensor scale;

@@ -1,4 +1,5 @@
-// What tells values apart that need plans of their own: kinds, types and extents, and the elements that the host knows.
+// Signatures of values; values with different signatures need different plans. A signature has kinds, types and
+// extents, and the elements that the host knows.
 #pragma once
 
 #include <span>
@@ -8,7 +9,7 @@
 
 namespace stoker::onnx {
 
-/// Appends so many bytes that no separator is needed.
+/// Appends a fixed number of bytes, so that no separator is needed.
 template <class N> void add_number(N number, std::string& text) {
   text.append(reinterpret_cast<const char*>(&number), sizeof number);
 }

@@ -15,14 +15,15 @@ struct Spatial {
   std::vector<std::pair<std::int64_t, std::int64_t>> pads;
   /// Extents of the result.
   Axes output;
-  /// Elements behind `pads` that a window with `ceil_mode` reaches into.
+  /// Elements beyond `pads` that a window with `ceil_mode` reaches into.
   Axes overhang;
 
-  /// Of a node whose windows have these extents: strides, dilations, pads, auto_pad and ceil_mode.
+  /// Reads strides, dilations, pads, auto_pad and ceil_mode of a node whose windows have these
+  /// extents.
   [[nodiscard]] static Spatial of(const Call& call, Axes kernel);
 };
 
-/// The extents behind batch and channels. Throws unless there are any.
+/// The extents after batch and channels. Throws if there are none.
 [[nodiscard]] Axes spatial_extents(const Call& call, const Shape& shape);
 
 }  // namespace stoker::onnx

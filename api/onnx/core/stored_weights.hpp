@@ -1,4 +1,5 @@
-// Constant operands that every run reads whole from memory: the weights of convolutions and products.
+// Constant operands that every run reads completely from memory: the weights of convolutions and
+// products.
 //
 // Threads and errors as in call.hpp.
 #pragma once
@@ -7,8 +8,8 @@
 
 namespace stoker::onnx {
 
-/// Operand i. A constant that is an expression, such as a tensor of one number, which each run would write out
-/// again, is written once for all plans. `part` as in Walker::prepared().
+/// Operand i. If a constant is an expression, such as a tensor filled with one number, each run would compute
+/// it again; it is instead stored once for all plans. `part` as in Walker::prepared().
 [[nodiscard]] inline Tensor stored_weights(const Call& call, std::size_t i, std::size_t part) {
   const Value& weights = call.input(i);
   if (!weights.is_constant() || !weights.is_lazy() || weights.tensor().evaluated())

@@ -1,7 +1,7 @@
-// Values as files hold them, and as runs take and give them.
+// Converts values between files and runs.
 //
-// Any thread. Errors are thrown: limit_exceeded for more than 8 axes, unsupported for maps to anything but
-// single numbers or texts.
+// Any thread. Errors are thrown: limit_exceeded for more than 8 axes, unsupported for maps whose values
+// are not single numbers or texts.
 #pragma once
 
 #include "stoker/api/onnx/core/value.hpp"
@@ -9,7 +9,7 @@
 
 namespace stoker::onnx {
 
-/// Tensors are known values over the same bytes.
+/// Tensors become known values that share the bytes.
 [[nodiscard]] Value value_of(const ValueData& data);
 /// Reads lazy tensors, and waits for them. `name` may be empty.
 [[nodiscard]] ValueData data_of(const std::string& name, const Value& value);

@@ -1,7 +1,7 @@
-// What a rule sees that turns one operation on tensors into nodes of ONNX.
+// The interface of a rule that turns one operation on tensors into nodes of ONNX.
 //
-// Lifetime: of one call of the rule. Threads: one. Errors are thrown: unsupported by refuse(), and by the getters
-// where the batch is open and decides what ONNX wants as a number; internal for an attribute of another kind.
+// Lifetime: one call of the rule. Threads: one. Errors are thrown: unsupported by refuse(), and by the getters if
+// ONNX requires a number that depends on an open batch; internal for an attribute of another kind.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,17 @@ namespace stoker::onnx {
 
 class ProgramExport;
 
-/// The name of a value in the graph. One that is thin has fewer elements, of which the value is a broadcast: bias and
-/// constants stay small where operators broadcast themselves.
+/// The name of a value in the graph. A thin value has fewer elements, and the full value is a broadcast of it. So
+/// bias and constants stay small for operators that broadcast by themselves.
 struct ExportedValue {
-  std::string name;            ///< empty while only the thin one is there
-  std::string thin;            ///< empty: there is none
+  std::string name;            ///< empty while only the thin value exists
+  std::string thin;            ///< empty: there is no thin value
   ExtentList thin_shape = {};  ///< of `thin`
 };
 
 class ExportCall {
  public:
-  /// One instruction in all traces, with what has been exported of the program so far.
+  /// One instruction in all traces, with the part of the program that is exported already.
   ExportCall(ProgramExport& exporter, const Traced<expr::Program>& programs, std::size_t at,
              std::vector<std::vector<ExportedValue>>& values);
 
@@ -37,9 +37,9 @@ class ExportCall {
   [[nodiscard]] const expr::Program& program() const noexcept { return programs_[0]; }
   [[nodiscard]] const expr::Instruction& instruction() const noexcept { return first_; }
 
-  /// Operands and results of `narrow` are of `wide` from here on, for rules of operators that take no
-  /// `narrow`: operands are cast, dtypes are `wide`. Results are cast back where give_thin() keeps them, and
-  /// else by the caller.
+  /// From now on replaces `narrow` by `wide`, for rules of operators that do not take `narrow`: operands are
+  /// cast, and dtypes are reported as `wide`. give_thin() casts the results that it keeps back; the caller
+  /// casts the others.
   void compute_in(DType wide, DType narrow) { widened_ = {narrow, wide}; }
 
   // Operands and results --------------------------------------------------------------------------
@@ -50,7 +50,7 @@ class ExportCall {
   [[nodiscard]] DType dtype(std::size_t i = 0) const;
   [[nodiscard]] ExtentList shape(std::size_t i = 0) const;
   [[nodiscard]] std::size_t rank(std::size_t i = 0) const;
-  /// Refuses where it depends on the batch.
+  /// Refuses an extent that depends on the batch.
   [[nodiscard]] std::int64_t extent(std::size_t i, std::size_t axis) const;
   /// The number if the operand is a constant of one number.
   [[nodiscard]] std::optional<double> constant(std::size_t i) const;
@@ -59,11 +59,12 @@ class ExportCall {
   [[nodiscard]] DType out_dtype(std::size_t i = 0) const { return widened(first_.specs[i].dtype); }
   [[nodiscard]] ExtentList out_shape(std::size_t i = 0) const;
 
-  /// An operand as small as it is, with its shape: the operand is a broadcast of it.
+  /// The thin value of an operand, with its shape; the operand is a broadcast of it.
   [[nodiscard]] std::pair<std::string, ExtentList> small(std::size_t i = 0) const;
-  /// Whether all elements of the operand are one, of which the value is a broadcast.
+  /// Whether all elements of the operand are equal, because it is a broadcast of one element.
   [[nodiscard]] bool is_uniform(std::size_t i = 0) const;
-  /// For operators that broadcast: operands as small as they are, after which give() says what came of them.
+  /// For operators that broadcast: the thin values of the operands. Call give() with the operator's result
+  /// afterwards.
   [[nodiscard]] Names thin_operands();
   /// The result of an operator that broadcast thin_operands().
   [[nodiscard]] Names give(std::string name);
@@ -78,7 +79,7 @@ class ExportCall {
   }
   [[nodiscard]] std::int64_t integer(std::string_view name) const;
   [[nodiscard]] Extent extent(std::string_view name) const;
-  /// Of a list that is empty: `fallback`.
+  /// Returns `fallback` for an empty list.
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view name,
                                                    std::vector<std::int64_t> fallback = {}) const;
   [[nodiscard]] ExtentList extents(std::string_view name, ExtentList fallback = {}) const;
@@ -98,13 +99,13 @@ class ExportCall {
   [[nodiscard]] std::string transposed(const std::string& x,
                                        const std::vector<std::int64_t>& axes) const;
 
-  // Functions that the operation holds -------------------------------------------------------------
+  // Functions of the operation -------------------------------------------------------------
   [[nodiscard]] TensorSpec result(std::size_t function, std::size_t i) const;
   [[nodiscard]] std::size_t results(std::size_t function) const;
   [[nodiscard]] ExtentList parameter_shape(std::size_t function, std::size_t i) const;
   [[nodiscard]] DType parameter_dtype(std::size_t function, std::size_t i) const;
   [[nodiscard]] bool reads(std::size_t function, std::size_t parameter) const;
-  /// The function's results in the graph that is being made, of these arguments.
+  /// The results of the function for these arguments, in the current graph.
   [[nodiscard]] Names inlined(std::size_t function, const Names& arguments) const;
 
  private:
@@ -124,7 +125,7 @@ class ExportCall {
   const expr::Instruction& first_;
   const std::size_t at_;
   std::vector<std::vector<ExportedValue>>& values_;
-  ExtentList broadcast_;                            // what thin_operands() come to
+  ExtentList broadcast_;                            // the shape to which thin_operands() broadcast
   std::optional<std::pair<DType, DType>> widened_;  // the narrow dtype and the wide one
 };
 

@@ -1,6 +1,7 @@
-// How operations on tensors become nodes of ONNX, and the table of these rules.
+// The table of rules that turn operations on tensors into nodes of ONNX.
 //
-// A rule stands in the file of its family in api/onnx/exports, which are those of pipeline/tensor/ops:
+// A rule is in the file of its family in api/onnx/exports; the families are those of
+// pipeline/tensor/ops:
 //
 //     void define(ExportTable& table) {
 //       table.add("tanh", [](ExportCall& call) { return Names{call.node("Tanh", call.operands())}; });
@@ -8,7 +9,7 @@
 //
 // CMake finds the file; nothing else is edited.
 //
-// Threads: a table may be read from any thread, and changed by one while nobody reads it. Errors are thrown:
+// Threads: any thread may read a table; one thread may change it while no other reads it. Errors are thrown:
 // already_exists for an operation that has a rule.
 #pragma once
 
@@ -21,7 +22,7 @@
 
 namespace stoker::onnx {
 
-/// The names of the operation's outputs. Throws what ExportCall::refuse() throws where there is no ONNX form.
+/// Returns the names of the operation's outputs. Throws by ExportCall::refuse() if there is no ONNX form.
 using ExportRule = std::function<Names(ExportCall& call)>;
 
 class ExportTable {

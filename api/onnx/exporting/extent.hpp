@@ -1,6 +1,7 @@
 // Extents of a graph whose batch is open: each is a number, or grows with the batch.
 //
-// A graph is traced with three sizes of the batch. Two say how an extent grows, the third has to agree.
+// A graph is traced with three sizes of the batch. Two of them determine how an extent grows; the third
+// must agree.
 //
 // Values and pure functions; any thread.
 #pragma once
@@ -30,13 +31,13 @@ struct Extent {
 };
 using ExtentList = std::vector<Extent>;
 
-/// Nothing unless the number is in proportion to the batch, but for a constant.
+/// Nothing unless the number is a constant plus a multiple of the batch.
 [[nodiscard]] std::optional<Extent> extent_of(const Traced<std::int64_t>& values,
                                               const BatchSizes& sizes) noexcept;
-/// The same for lists of one length.
+/// The same for lists of equal length.
 [[nodiscard]] std::optional<ExtentList> extents_of(
     const Traced<std::span<const std::int64_t>>& values, const BatchSizes& sizes);
-/// What elements of both shapes broadcast to, by NumPy's rule. Precondition: they do in all traces.
+/// The shape to which both broadcast, by NumPy's rule. Precondition: they broadcast in all traces.
 [[nodiscard]] ExtentList broadcast(const ExtentList& a, const ExtentList& b);
 
 }  // namespace stoker::onnx

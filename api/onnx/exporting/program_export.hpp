@@ -1,9 +1,10 @@
-// Turns what computes some tensors into nodes of a graph, by the rules of a table.
+// Turns the program that computes some tensors into nodes of a graph, by the rules of a table.
 //
-// Each thing is given in three traces, which differ in the size of the batch; all are one where it is fixed.
+// Every argument is given for three traces, which differ in the size of the batch; they are equal if it is
+// fixed.
 //
-// Threads: one. What it refers to outlives it. Errors are thrown: unsupported, with all operations that have no ONNX
-// form, by check(); invalid_argument where the traces are not alike.
+// Threads: one. Lifetime: its references must outlive it. Errors are thrown: unsupported, with all operations that
+// have no ONNX form, by check(); invalid_argument if the traces differ in their operations.
 #pragma once
 
 #include <map>
@@ -19,7 +20,8 @@ namespace stoker::onnx {
 
 class ProgramExport {
  public:
-  /// Names of leaves: of parameters those of values in the graph, of known ones those that weights get.
+  /// Names of leaves: for parameters the names of values in the graph, for known leaves the names for
+  /// their weights.
   using Given = std::unordered_map<const expr::Node*, std::string>;
 
   ProgramExport(GraphMaker& graph, const ExportTable& table, BatchSizes sizes, const Given& weights)
@@ -31,7 +33,7 @@ class ProgramExport {
   /// The names of the results. Blocks on weights that are still computed.
   [[nodiscard]] Names add(const Traced<std::span<const expr::Value>>& results,
                           const Given& parameters);
-  /// Throws unless all that was added has an ONNX form.
+  /// Throws if any added operation has no ONNX form.
   void check() const;
 
  private:
@@ -43,7 +45,7 @@ class ProgramExport {
   const BatchSizes sizes_;
   const Given& weight_names_;
   std::map<std::pair<const expr::Node*, std::uint32_t>, std::string> weights_;  // in the graph
-  std::vector<Detail> refused_;  // operations and why, each once
+  std::vector<Detail> refused_;  // operations with reasons, each once
 };
 
 }  // namespace stoker::onnx

@@ -1,6 +1,7 @@
-// The loops that a run is in, outermost first, from the end of their first round that is parted to their last.
+// The loops that a run is in, outermost first. A loop is in the list from the end of its first separated round
+// to its last round.
 //
-// Threads: one, that of the run. Errors are thrown: what the device refuses.
+// Threads: only that of the run. Errors are thrown: those of the device.
 #pragma once
 
 #include <span>
@@ -11,7 +12,8 @@
 
 namespace stoker::onnx {
 
-/// What rounds gave to be stacked: the tensor of one, or those of several, along a new first axis.
+/// Outputs of rounds that are stacked: the tensor of one round, or the tensors of several along a
+/// new first axis.
 struct GivenByRounds {
   Tensor tensor;
   std::int64_t rounds = 1;
@@ -24,7 +26,7 @@ class OpenLoops {
     std::int64_t rounds = 0;
     std::vector<std::vector<GivenByRounds>> given = {};  ///< for each result that is stacked
   };
-  /// The innermost, which is opened if it is another one.
+  /// The innermost loop; opens the loop `id` if that is not open yet.
   [[nodiscard]] Loop& innermost(LoopId id, std::size_t given);
   /// Closes the innermost.
   void close() { open_.pop_back(); }
@@ -33,8 +35,8 @@ class OpenLoops {
   std::vector<Loop> open_;
 };
 
-/// All rounds along a new first axis, by copies, so that no number of them needs a program of its own. Throws
-/// shape_mismatch or dtype_mismatch unless they are alike. Precondition: there is one.
+/// Stacks all rounds along a new first axis, by copies, so that different numbers of rounds need no programs
+/// of their own. Throws shape_mismatch or dtype_mismatch if they differ. Precondition: there is at least one.
 [[nodiscard]] Tensor stacked_on(const Device& device, std::span<const GivenByRounds> rounds,
                                 const CommandOptions& options);
 

@@ -13,22 +13,23 @@ namespace stoker::onnx {
 /// The channels of a value.
 struct Channels {
   std::size_t count = 0;
-  std::size_t behind = 0;                ///< axes behind theirs
-  std::optional<std::size_t> rank = {};  ///< of the value; nothing if it is not certain
+  std::size_t behind = 0;                ///< number of axes after the channel axis
+  std::optional<std::size_t> rank = {};  ///< rank of the value; nothing if it is not certain
   ElementType type = ElementType::undefined;
 };
 
-/// x · factor + shift, a number of each for each channel.
+/// x · factor + shift, with one factor and one shift for each channel.
 struct ScaleAndShift {
   std::vector<double> factor, shift;
 };
 
-/// Of a Mul, Div, Add or Sub of operand `i`, which has these channels, with a constant that broadcasts to it along no
-/// other axis. Nothing if it is none.
+/// The scale and shift of a Mul, Div, Add or Sub of operand `i`, which has these channels, with a constant that
+/// varies only along them. Nothing for other nodes.
 [[nodiscard]] std::optional<ScaleAndShift> scale_and_shift(const GraphEditor& graph,
                                                            const Node& node, std::size_t i,
                                                            const Channels& channels);
-/// Of a BatchNormalization of so many channels. Nothing if it trains, or if a number is not constant.
+/// The scale and shift of a BatchNormalization with that many channels. Nothing if it is in training
+/// mode, or if a number is not constant.
 [[nodiscard]] std::optional<ScaleAndShift> normalization_of(const GraphEditor& graph,
                                                             const Node& node, std::size_t channels);
 

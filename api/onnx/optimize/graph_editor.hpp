@@ -1,10 +1,10 @@
-// A graph that passes change: who writes and who reads each name, and the constants among them.
+// A graph that passes change: the writer and the readers of each name, and the constants.
 //
-// What must not change, does not: outputs keep their names, as do values that subgraphs read; inputs stay, and
-// initializers that are inputs. Nodes stay in order: what replaces a node stands in its place.
+// The editor keeps these: the names of outputs and of values that subgraphs read, inputs, initializers that
+// are inputs, and the order of nodes; a replacement takes the place of its node.
 //
-// Lifetime: of one pass over one graph; references to nodes stay valid as long, also of removed ones. What it refers
-// to outlives it. Threads: one. Errors: none of its own; getters of attributes throw invalid_argument.
+// Lifetime: one pass over one graph. References to nodes, also to removed ones, stay valid that long. Its arguments
+// must outlive it. Threads: one. Errors: none of its own; getters of attributes throw invalid_argument.
 #pragma once
 
 #include <deque>
@@ -25,32 +25,33 @@
 
 namespace stoker::onnx {
 
-/// What a node gives for these constant operands, one for each of its outputs. Nothing if it fails or is not known
-/// before the run, or if a result has more bytes than that.
+/// Computes a node for constant operands, and returns one result for each output. Nothing if this fails, if a
+/// result is known only in a run, or if a result has more than the given number of bytes.
 using Evaluate = std::function<std::optional<std::vector<TensorData>>(
     const Node& node, std::span<const Initializer> operands, std::size_t most_bytes)>;
 
-/// Of one model, for all of its passes and graphs.
+/// The state of one model, for all of its passes and graphs.
 struct Optimization {
   const OperatorTable* operators = nullptr;
   Evaluate evaluate;
-  DeviceType device = DeviceType::cpu;            ///< where the model runs
-  std::set<std::string, std::less<>> names = {};  ///< in any graph of the model
-  std::size_t weight_bytes = 0;                   ///< of initializers as they were read
+  DeviceType device = DeviceType::cpu;            ///< the kind of device that the model runs on
+  std::set<std::string, std::less<>> names = {};  ///< all names in the model's graphs
+  std::size_t weight_bytes = 0;                   ///< bytes of the initializers as they were read
   std::size_t added_bytes = 0;                    ///< to them
-  bool changed = false;                           ///< by some pass
+  bool changed = false;                           ///< whether a pass has changed anything
   std::set<std::string, std::less<>> kept =
       {};  ///< results that are not folded, and not tried again
 
-  std::map<std::string, std::size_t, std::less<>> numbers = {};  ///< that names of a base end with
+  /// By base: the number at which the search for a name starts.
+  std::map<std::string, std::size_t, std::less<>> numbers = {};
 
-  /// A name that none has: `base` and a number.
+  /// An unused name: `base` and a number.
   [[nodiscard]] std::string fresh(std::string_view base);
 };
 
 class GraphEditor {
  public:
-  /// `outer`: of the graph around; null: it is the model's.
+  /// `outer`: the editor of the surrounding graph; null for the model's graph.
   GraphEditor(Graph& graph, const GraphEditor* outer, Optimization& model);
   GraphEditor(const GraphEditor&) = delete;
   GraphEditor& operator=(const GraphEditor&) = delete;
@@ -61,35 +62,36 @@ class GraphEditor {
   [[nodiscard]] bool is_body() const noexcept { return outer_ != nullptr; }
   [[nodiscard]] Optimization& model() const noexcept { return model_; }
   [[nodiscard]] const Graph& graph() const noexcept { return graph_; }
-  /// Null if it is no result of a node of this graph.
+  /// The node that writes the name; null if no node of this graph does.
   [[nodiscard]] Node* writer(std::string_view name) const;
   /// The same if the node is of this operator of ONNX's own domain.
   [[nodiscard]] Node* writer(std::string_view name, std::string_view op) const;
-  /// Nodes of this graph, each once, in no order.
+  /// The nodes of this graph that read the name, each once, in no particular order.
   [[nodiscard]] std::vector<Node*> readers(std::string_view name) const;
-  /// Whether nothing but one place of one node reads it.
+  /// Whether exactly one operand of one node reads it.
   [[nodiscard]] bool is_read_once(std::string_view name) const;
   [[nodiscard]] bool is_read(std::string_view name) const;
-  /// Whether outputs or subgraphs mean it.
+  /// Whether it is an output or a subgraph reads it.
   [[nodiscard]] bool is_pinned(std::string_view name) const;
-  /// Null if it is no constant tensor: an initializer, or of a Constant node; of this graph or one around it.
+  /// The constant tensor of that name: an initializer or the tensor of a Constant node, in this graph or a
+  /// surrounding one. Null if there is none.
   [[nodiscard]] const TensorData* constant(std::string_view name) const;
-  /// Names of initializers of this graph that are no inputs.
+  /// Names of the initializers of this graph that are not inputs.
   [[nodiscard]] std::vector<std::string> own_constants() const;
   /// Whether the node may be computed once for equal operands: it is not random and has no subgraphs.
   [[nodiscard]] bool is_pure(const Node& node) const;
-  /// What is certain about the rank, an extent and the element type of a value, whatever the inputs are.
+  /// The rank, an extent and the element type of a value, if they are certain for all inputs.
   [[nodiscard]] std::optional<std::size_t> rank_of(std::string_view name) const;
   /// An axis below 0 counts from the end: -1 is the last.
   [[nodiscard]] std::optional<std::int64_t> extent_of(std::string_view name,
                                                       std::int64_t axis) const;
   [[nodiscard]] ElementType type_of(std::string_view name) const { return type_of(name, {}); }
-  /// The same where some types are certain already: it looks no further than these.
+  /// The same if some types are known already; the search stops at these.
   [[nodiscard]] ElementType type_of(
       std::string_view name, const std::map<std::string, ElementType, std::less<>>& certain) const;
 
   // Changing --------------------------------------------------------------------------------------
-  /// Calls rule(node) for each node in order; passes over those that are removed meanwhile and those that are new.
+  /// Calls rule(node) for each node in order, except for nodes that are removed or added meanwhile.
   template <class Rule> void each(Rule&& rule) {
     std::vector<Node*> all;
     all.reserve(nodes_.size());
@@ -98,37 +100,38 @@ class GraphEditor {
       if (places_.contains(node)) rule(*node);
   }
   void set_input(Node& node, std::size_t index, std::string_view name);
-  /// Nodes of this graph that read `from` read `to`.
+  /// Lets all nodes of this graph that read `from` read `to`.
   void move_reads(std::string_view from, std::string_view to);
   void set_attribute(Node& node, std::string_view name, AttributeValue value);
   void drop_attribute(Node& node, std::string_view name);
-  /// Its outputs must be fresh, or those of a node that was removed.
+  /// Inserts a node before another. Its outputs must be fresh names or those of a removed node.
   Node& insert(Node node, const Node& before);
   void remove(Node& node);
-  /// `made` takes the place and, unless it has some, the outputs of `old`.
+  /// Replaces `old` by `made`, which gets the outputs of `old` unless it has its own.
   Node& replace(Node& old, Node made);
-  /// From now on `name`, the only result of `node`, is `other`, and the node is gone. False, and nothing has changed,
-  /// where both names must stay.
+  /// Replaces the only result of `node` by `other` and removes the node. Returns false and changes nothing if both
+  /// names must be kept.
   bool forward(Node& node, std::string_view other);
-  /// The same for all results: those of `other` at the same positions.
+  /// The same for all results, by those of `other` at the same positions.
   bool forward_all(Node& node, Node& other);
-  /// A name that none has in any graph of the model.
+  /// A name that is unused in all graphs of the model.
   [[nodiscard]] std::string fresh(std::string_view base) { return model_.fresh(base); }
-  /// A new initializer, called after `base`.
+  /// Adds an initializer with a name made from `base`, and returns the name.
   std::string add_constant(std::string_view base, TensorData tensor);
-  /// The same under a name that nothing writes any more.
+  /// The same with a name that no node writes any more.
   void set_constant(std::string name, TensorData tensor);
-  /// Initializers that nothing reads and that are no inputs.
+  /// Removes initializers that no node reads and that are not inputs.
   void remove_unread_constants();
-  /// Whether weights may take so many bytes more in the place of `replaced`, each of which is no longer needed if it is
-  /// of this graph and nothing else reads it: all of them stay below 1.5 times what they were. If so, they are counted.
+  /// Whether weights may take `bytes` more if they replace the constants `replaced`; a replaced constant is dropped if
+  /// it belongs to this graph and has no other reader. The total must stay below 1.5 times the original size. If so,
+  /// the bytes are counted.
   [[nodiscard]] bool affords(std::size_t bytes, std::span<const std::string> replaced);
 
  private:
   struct Entry {
     Node* writer = nullptr;
-    /// And how often each reads it. A name may have a million.
-    std::unordered_map<Node*, std::vector<std::size_t>> readers = {};  ///< at which places
+    /// The readers, and the operands at which each reads it. A name may have a million readers.
+    std::unordered_map<Node*, std::vector<std::size_t>> readers = {};  ///< operand positions
     const TensorData* constant = nullptr;
     std::size_t pins = 0;
     const ValueInfo* input = nullptr;  ///< of this graph
@@ -160,7 +163,7 @@ class GraphEditor {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
-/// Whether it is this operator of ONNX's own domain.
+/// Whether the node is of this operator of ONNX's own domain.
 [[nodiscard]] bool is(const Node& node, std::string_view op) noexcept;
 /// A node of ONNX's own domain.
 [[nodiscard]] Node make_node(std::string op, std::int64_t opset, std::vector<std::string> inputs,

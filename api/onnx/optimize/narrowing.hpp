@@ -1,4 +1,4 @@
-// A model's f32 numbers as floats of 16 bits, where its device gains by them.
+// Stores and computes a model's f32 numbers as 16-bit floats, where its device gains.
 //
 //     Products (Conv, MatMul, LSTM …) become narrow, with Casts of what they read.
 //     What follows them (functions of elements, moves, means, normalizations) does so, too.
@@ -21,8 +21,8 @@ struct Narrowed {
   std::shared_ptr<const ModelFile> file;
   PrecisionReport report;
 };
-/// The same file if nothing becomes narrow; also where optimized() rewrites nothing. `precision` is not full. For the
-/// others see optimized().
+/// Returns the same file if nothing becomes narrow, and for models that optimized() does not rewrite. `precision`
+/// must not be full. For the other arguments see optimized().
 [[nodiscard]] Narrowed with_precision(const std::shared_ptr<const ModelFile>& file,
                                       Precision precision, const OperatorTable& operators,
                                       Evaluate evaluate, const DeviceInfo& device);

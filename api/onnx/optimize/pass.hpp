@@ -7,11 +7,12 @@
 //                  .run = [](GraphEditor& graph) { … }});
 //     }
 //
-// CMake finds the file; nothing else is edited. Passes run in rounds, each over the graph and those below it, until
+// CMake finds the file; nothing else is edited. Passes run in rounds, each over the graph and its subgraphs, until
 // a round changes nothing.
 //
-// Threads: a table may be read from any thread, and changed by one while nobody reads it. Errors are thrown:
-// invalid_argument for a definition without a name, words or a rule, already_exists for a name that is there.
+// Threads: any thread may read a table; one thread may change it while no other reads it. Errors are thrown:
+// invalid_argument for a definition without a name, a summary or a rule, already_exists for a name that the
+// table has.
 #pragma once
 
 #include <functional>
@@ -28,32 +29,32 @@ namespace stoker::onnx {
 
 /// The order within a round.
 enum class PassStage : std::uint8_t {
-  cleaning,   ///< what changes nothing or is not needed
-  integers,   ///< what is computed in integers, before their constants become floats
-  constants,  ///< what constants give
-  patterns,   ///< operators that were written out
-  weights,    ///< what goes into the weights or attributes of a neighbour
-  plans,      ///< what is chosen for plans, which changes no graph
+  cleaning,   ///< removes nodes that have no effect or are not needed
+  integers,   ///< computes in integers, before their constants become floats
+  constants,  ///< computes nodes of constants
+  patterns,   ///< recognizes operators that are written out
+  weights,    ///< merges nodes into the weights or attributes of a neighbour
+  plans,      ///< makes choices for plans; changes no graph
 };
 
 struct Pass {
   std::string name;     ///< "batch_norm"
-  std::string summary;  ///< what it does, as the table of docs/onnx.md says it
+  std::string summary;  ///< its effect, as in the table of docs/onnx.md
   Optimize level = Optimize::basic;
   PassStage stage = PassStage::cleaning;
-  /// Whether operands may hold larger or smaller numbers afterwards, which 16 bits may not hold: then models that
-  /// compute in these leave the pass out.
+  /// Whether operands may have larger or smaller numbers afterwards, which may exceed the range of 16 bits.
+  /// Models that compute in 16 bits do not run such a pass.
   bool changes_ranges = false;
-  /// Changes the graph where the pass applies. Required, or choose().
+  /// Changes the graph where the pass applies. Either this or choose() is required.
   std::function<void(GraphEditor& graph)> run = {};
-  /// Says what is chosen when plans are made.
+  /// Makes the pass's choices for plans.
   std::function<void(PlanChoices& choices)> choose = {};
 };
 
 class PassTable {
  public:
   void add(Pass definition);
-  /// By stage and name.
+  /// The passes by stage and name.
   [[nodiscard]] const std::vector<Pass>& list() const noexcept { return passes_; }
 
   /// Stoker's own passes. Made at the first call.
@@ -63,11 +64,12 @@ class PassTable {
   std::vector<Pass> passes_;
 };
 
-/// Those of the level but for the ones named, in their order. Throws not_found, with the nearest, for a name that no
-/// pass has.
+/// The passes of the level except those in `without`, in their order. Throws not_found, with the nearest name, for a
+/// name that no pass has.
 [[nodiscard]] std::vector<const Pass*> chosen_passes(Optimize level,
                                                      std::span<const std::string> without);
-/// Of those that change graphs: without them the graph stays as it was read, and plans are as good as they get.
+/// The names of the passes that change graphs. Without them the graph stays as it was read, but plans are still
+/// optimized.
 [[nodiscard]] std::vector<std::string> names_of_rewriting_passes();
 
 }  // namespace stoker::onnx

@@ -1,4 +1,4 @@
-// What passes choose for the plans of a model, of which its graph says nothing.
+// Choices of passes for the plans of a model, which its graph does not contain.
 //
 // A value; any thread.
 #pragma once
@@ -6,7 +6,7 @@
 namespace stoker::onnx {
 
 struct PlanChoices {
-  /// Whether images may have channels last, and weights be put into blocks, where the device gains by that.
+  /// Whether images may have channels last, and weights may be put into blocks, where the device gains.
   bool layouts = false;
 };
 

@@ -1,4 +1,4 @@
-// Which operators of ONNX's own domain compute in floats of 16 bits where f32 is not asked for.
+// Which operators of ONNX's own domain compute in 16-bit floats with a reduced precision.
 //
 // The lists follow those of PyTorch's autocast (https://pytorch.org/docs/stable/amp.html, "CUDA Op-Specific Behavior")
 // and of ONNX's converter (onnxconverter_common, DEFAULT_OP_BLOCK_LIST). Normalizations and Softmax differ: Stoker's
@@ -17,16 +17,17 @@
 namespace stoker::onnx {
 
 enum class Narrowing : std::uint8_t {
-  gains,      ///< a product: what it reads is made narrow, where the device gains
-  follows,    ///< it is narrow if all that it reads is narrow or constant
-  sensitive,  ///< its results need f32: their range, or digits that cancel
-  other,      ///< it is computed in f32 only
+  gains,      ///< a product: its operands become narrow, where the device gains
+  follows,    ///< it is narrow if all its operands are narrow or constant
+  sensitive,  ///< its results need f32, for their range or because digits cancel
+  other,      ///< it is only computed in f32
 };
 
 struct PrecisionRule {
   std::string_view op = {};
   Narrowing kind = Narrowing::other;
-  /// Bits of the operands and results that are floats of one type; the last bit stands for all that come behind.
+  /// A bit for each operand or result that is a float of the common type; the last bit stands for all further
+  /// ones.
   std::uint16_t operands = 0xffff;
   std::uint16_t results = 1;
   std::int64_t since = 1;  ///< the first opset in which other operands may have another type
@@ -41,7 +42,7 @@ struct PrecisionRule {
 };
 
 [[nodiscard]] PrecisionRule precision_rule(const Node& node);
-/// Whether products gain by `dtype`: on GPUs that compute in it. The CPU's kernels convert what they read to f32.
+/// Whether products gain by `dtype`: on GPUs that compute in it. The CPU's kernels convert their operands to f32.
 [[nodiscard]] bool gains_on(const DeviceInfo& device, DType dtype) noexcept;
 
 }  // namespace stoker::onnx

@@ -1,4 +1,4 @@
-// Convolutions and products whose weights are constants: what scales and shifts their operands and results goes into
+// Convolutions and products with constant weights: scales and shifts of their operands and results are merged into
 // the weights.
 //
 // Threads: those of the editor.
@@ -16,24 +16,26 @@ namespace stoker::onnx {
 struct WeightedProduct {
   Node* node = nullptr;
   std::optional<Channels> operand =
-      {};  ///< of what the weights multiply; none for Gemm with transA
+      {};  ///< channels of the operand that the weights multiply; none for Gemm with transA
   Channels result = {};
-  bool takes_bias = false;  ///< MatMul does not
+  bool takes_bias = false;  ///< false for MatMul
 };
 [[nodiscard]] std::optional<WeightedProduct> weighted_product(const GraphEditor& graph, Node& node);
-/// Of a value that nothing else reads.
+/// The product that writes a value which has no other reader.
 [[nodiscard]] std::optional<WeightedProduct> weighted_product(const GraphEditor& graph,
                                                               std::string_view result);
-/// Makes the result, for each channel, what it was times `factor` plus `shift`. `shift` is empty or as many as
-/// `factor`, and empty unless the product takes a bias. False, and nothing has changed, if a number is not finite or
-/// the weights would become too large.
+/// Multiplies each channel of the result by `factor` and adds `shift`. `shift` is empty or as long as `factor`, and
+/// must be empty if the product takes no bias. Returns false and changes nothing if a number is not finite or the
+/// weights would become too large.
 [[nodiscard]] bool absorb(GraphEditor& graph, const WeightedProduct& product,
                           std::span<const double> factor, std::span<const double> shift);
-/// Makes the result what it would be of the operand's channels times `factor` plus `shift`, and returns the node that
-/// multiplies by the weights from now on: behind a MatMul there is an Add, then. Null, and nothing has changed:
-/// - if a number is not finite, a weight would be too small for its digits, or the weights would take too many bytes;
-/// - if a shift is so large that the result would lose digits by it;
-/// - if elements of the result may miss some of the weights, so that a shift is not the same for all of them.
+/// Merges into the weights that the operand's channels are multiplied by `factor` and then shifted by `shift`.
+/// Returns the node that now multiplies by the weights; a MatMul with a shift is followed by an Add. Returns null and
+/// changes nothing:
+/// - if a number is not finite, a weight would become so small that it loses digits, or the weights would take too
+///   many bytes;
+/// - if a shift is so large that the result would lose digits;
+/// - if elements of the result may use only some of the weights, so that the shift would differ between them.
 /// Precondition: product.operand.
 [[nodiscard]] Node* absorb_before(GraphEditor& graph, const WeightedProduct& product,
                                   const ScaleAndShift& scale);

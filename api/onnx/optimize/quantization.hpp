@@ -1,5 +1,5 @@
-// Floats that stand for 8-bit integers: what the DequantizeLinear and QuantizeLinear around them say, where
-// it is constant.
+// Floats that represent 8-bit integers: the constant parameters of the DequantizeLinear and QuantizeLinear
+// around them.
 //
 // Pure functions; any thread. Errors are thrown: invalid_argument for attributes of another kind.
 #pragma once
@@ -13,7 +13,8 @@
 
 namespace stoker::onnx {
 
-/// Integers with constant scales of f32: what a DequantizeLinear reads, or a QuantizeLinear writes.
+/// Integers with constant scales of f32: the operand of a DequantizeLinear, or the result of a
+/// QuantizeLinear.
 struct Quantized {
   std::string numbers;
   std::string scale;
@@ -22,20 +23,21 @@ struct Quantized {
   std::vector<double> scales;  ///< one, or one for each index of `axis`
   std::int64_t axis = 0;
 
-  /// Whether it is of 8 bits.
+  /// Whether the integers have 8 bits.
   [[nodiscard]] bool is_byte() const noexcept;
-  /// Whether one scale stands for all.
+  /// Whether there is one scale for all.
   [[nodiscard]] bool is_uniform() const noexcept { return scales.size() == 1; }
 };
-/// What a value was before a DequantizeLinear to f32; nothing if it is the result of none.
+/// The integers from which a DequantizeLinear to f32 computes the value; nothing if the value is
+/// not its result.
 [[nodiscard]] std::optional<Quantized> dequantized_from(const GraphEditor& graph,
                                                         std::string_view value);
-/// What a QuantizeLinear makes; nothing of another node, and unless one scale stands for all.
+/// The result of a QuantizeLinear; nothing for another node, or if there is more than one scale.
 [[nodiscard]] std::optional<Quantized> quantized_by(const GraphEditor& graph, const Node& node);
-/// Of uniform ones; nothing if it is no constant.
+/// The zero point of uniform integers; nothing if it is not constant.
 [[nodiscard]] std::optional<double> zero_of(const GraphEditor& graph, const Quantized& of);
-/// Whether equal integers stand for equal floats that are exact enough to become these integers again. False unless
-/// both are uniform.
+/// Whether equal integers represent equal floats, which are exact enough to be quantized back to these integers.
+/// False unless both are uniform.
 [[nodiscard]] bool is_alike(const GraphEditor& graph, const Quantized& a, const Quantized& b);
 
 }  // namespace stoker::onnx

@@ -1,9 +1,9 @@
-// Decision trees of ai.onnx.ml, and the way of all rows down all of them at once.
+// Decision trees of ai.onnx.ml, evaluated for all rows and all trees at once.
 //
 //     branches 0 … b-1, then leaves b … b+l-1, which lead to themselves
 //
-// A node's rule makes a Forest of its attributes, whichever way these describe trees, and computes with it. Tables of
-// the nodes are made once for all plans (Walker::prepared), so one node may have one Forest.
+// A node's rule makes a Forest from its attributes, whatever format they have, and computes with it. Tables of the
+// nodes are made once for all plans (Walker::prepared), so one node may have one Forest.
 //
 // Threads: as Call. Errors are thrown.
 #pragma once
@@ -23,10 +23,10 @@ enum class Comparison : std::uint8_t {
   greater,
   equal,
   not_equal,
-  member,  ///< of the branch's set
+  member,  ///< x is in the branch's set
 };
 
-/// Of the votes for a target, in the order in which TreeEnsemble numbers them.
+/// How the votes for a target are combined, in the order in which TreeEnsemble numbers them.
 enum class Aggregate : std::uint8_t { average, sum, min, max };
 
 struct Branch {
@@ -34,7 +34,7 @@ struct Branch {
   Comparison comparison = Comparison::less_equal;
   double split = 0;
   std::vector<double> members = {};
-  bool missing_is_true = false;  ///< NaN goes to the true side, whatever the comparison says
+  bool missing_is_true = false;  ///< NaN takes the true side, whatever the comparison gives
   std::int64_t on_true = 0, on_false = 0;  ///< nodes
 };
 
@@ -44,23 +44,23 @@ struct Vote {
   double weight = 0;
 };
 
-/// What all trees say of each target.
+/// The votes of all trees for each target.
 struct Verdict {
   Tensor scores;  ///< [rows, targets]; 0 where no tree votes
-  /// u8 [rows, targets]: whether any tree votes. Empty: some tree does everywhere.
+  /// u8 [rows, targets]: whether any tree votes. Empty if there is a vote everywhere.
   std::optional<Tensor> voted;
 };
 
 class Forest {
  public:
-  /// Throws invalid_argument for nodes and targets that are not there, for a branch below itself, and if there is no
-  /// root; limit_exceeded for tables of more than 2^26 numbers.
+  /// Throws invalid_argument for nodes and targets that do not exist, for a branch that is below itself, and if
+  /// there is no root; limit_exceeded for tables of more than 2^26 numbers.
   Forest(const Call& call, std::vector<Branch> branches, std::vector<std::int64_t> roots,
          std::int64_t leaves, std::vector<Vote> votes, std::int64_t targets);
 
   [[nodiscard]] const std::vector<Vote>& votes() const noexcept { return votes_; }
-  /// `x` [rows, features] of f32 or f64: the leaf of each row in each tree, s32 [rows, trees]. Throws
-  /// shape_mismatch if a branch asks for a feature that x does not have.
+  /// The leaf of each row of `x` [rows, features], f32 or f64, in each tree: s32 [rows, trees].
+  /// Throws shape_mismatch if a branch uses a feature that x does not have.
   [[nodiscard]] Tensor leaves_of(const Tensor& x) const;
   /// Scores of `dtype`, f32 or f64.
   [[nodiscard]] Verdict verdict(const Tensor& leaves, Aggregate how, DType dtype) const;
@@ -69,7 +69,7 @@ class Forest {
   struct Nodes;
   [[nodiscard]] Nodes tables(DType dtype) const;
   [[nodiscard]] Tensor goes_true(const Nodes& nodes, const Tensor& x, const Tensor& at) const;
-  /// `leaf` for each leaf behind what `on` gives for each branch.
+  /// A table of on(branch) for each branch, followed by `leaf` for each leaf.
   template <class F> [[nodiscard]] Tensor table(std::size_t part, std::int64_t leaf, F&& on) const;
   [[nodiscard]] Tensor table(std::size_t part, const std::vector<std::int64_t>& numbers) const;
   [[nodiscard]] Tensor table(std::size_t part, const std::vector<double>& numbers,

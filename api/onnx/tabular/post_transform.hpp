@@ -1,4 +1,5 @@
-// What ai.onnx.ml does to scores in the end: the attribute post_transform of trees, linear models and support vectors.
+// The final transformation of scores in ai.onnx.ml: the attribute post_transform of trees, linear models and support
+// vectors.
 //
 // Pure functions; any thread. Errors are thrown.
 #pragma once
@@ -15,8 +16,8 @@ enum class PostTransform : std::uint8_t { none, softmax, logistic, softmax_zero,
 /// The attribute, a name or (TreeEnsemble) a number; none if it is missing. Throws invalid_parameter for any other.
 [[nodiscard]] PostTransform post_transform_of(const Call& call);
 
-/// `scores` [..., n], floats. softmax_zero is a softmax among the scores that are not 0 (beyond ±1e-7), and 0 for those
-/// that are. probit is the quantile of the normal distribution: NaN beyond [0, 1].
+/// Transforms `scores` [..., n], floats. softmax_zero is a softmax over the scores that are not 0 (beyond ±1e-7), and 0
+/// for the others. probit is the quantile of the normal distribution: NaN beyond [0, 1].
 [[nodiscard]] Tensor transformed(const Tensor& scores, PostTransform how);
 
 }  // namespace stoker::onnx

@@ -1,9 +1,10 @@
-// What scripts call beside kernels and operations: the functions of tensors (api/tensor) that are made of several
-// operations. Each is an entry of one table, from which scripts, `stoker ops` and the reference page are made.
+// The functions that scripts have besides kernels and operations: the functions of tensors (api/tensor) that are
+// composed of several operations. Each is an entry of one table, from which scripts, `stoker ops` and the
+// reference page are generated.
 //
-// Names are those of C++, but for two rules: functions of `random` begin with "random_", and a name that a kernel or
-// an operation has already is another one (reduce_median, fft_along_axis). Functions that take functions of the
-// program are none for scripts.
+// Names are those of C++, with two exceptions: functions of `random` begin with "random_", and a function whose name
+// a kernel or an operation already has gets another name (reduce_median, fft_along_axis). Functions that take
+// functions of the program are not available to scripts.
 //
 // Threads: immutable once made; any.
 #pragma once
@@ -68,7 +69,7 @@ class FunctionTable {
 
   /// In the order in which they were added.
   [[nodiscard]] const std::vector<TensorFunction>& list() const noexcept { return functions_; }
-  /// Null if there is none of that name.
+  /// The function of that name, or null.
   [[nodiscard]] const TensorFunction* find(std::string_view name) const noexcept;
 
   /// `compute` takes a FunctionCall, whose number of inputs has been checked, and gives a tensor, several, or numbers
@@ -99,12 +100,12 @@ class FunctionTable {
 
 // Options that several functions have.
 [[nodiscard]] ParamSpec flag_option(std::string name, bool fallback, std::string doc);
-/// Without a fallback every call gives it.
+/// Without a fallback the option is required.
 [[nodiscard]] ParamSpec integer_option(std::string name, std::optional<std::int64_t> fallback,
                                        std::string doc, std::optional<double> min = {});
 [[nodiscard]] ParamSpec real_option(std::string name, std::optional<double> fallback,
                                     std::string doc, std::optional<double> min = {});
-/// Empty unless it is given; `required` ones are.
+/// Empty if not given, unless `required`.
 [[nodiscard]] ParamSpec integers_option(std::string name, std::string doc,
                                         std::optional<double> min = {}, bool required = false);
 [[nodiscard]] ParamSpec choice_option(std::string name, std::string fallback,

@@ -1,11 +1,12 @@
-// The functions of the table as functions of Lua's, and as methods of buffers.
+// The functions of the table as Lua functions, and as methods of buffers.
 #pragma once
 
 struct lua_State;
 
 namespace stoker::script {
 
-/// Adds them to a script that has not begun. A name that a kernel of the program's has stays that kernel's.
+/// Adds them to a script that has not begun. They do not replace a kernel of the program with the same
+/// name.
 void open_tensor_functions(lua_State* L);
 
 }  // namespace stoker::script

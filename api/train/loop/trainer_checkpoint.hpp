@@ -1,10 +1,10 @@
-// A model's state at a place of its training, and what callbacks had seen there, where no lost device can
-// take it: in the host's memory, or in a file that save_training() writes.
+// A model's state at a place of its training, with the callbacks' states. It is kept where a lost device
+// does not affect it: in the host's memory, or in a file of save_training().
 //
-// Bits are copied, so what is restored goes on as if nothing had happened.
+// Bits are copied, so a restored training gives the same result as an uninterrupted one.
 //
-// Threads: one at a time; both calls wait. Errors are thrown: device_lost while the device is away, what
-// Model::save() and Model::load() throw for files.
+// Threads: one at a time; both calls wait. Errors are thrown: device_lost while the device is not open;
+// for files those of Model::save() and Model::load().
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,10 @@ class TrainerCheckpoint {
   /// Without a file: in memory.
   explicit TrainerCheckpoint(std::optional<std::filesystem::path> file) : file_{std::move(file)} {}
 
-  /// Of a run between two epochs; replaces the last one only when all of it is there.
+  /// Copies the state of a run between two epochs. The previous checkpoint is replaced only when
+  /// the new one is complete.
   void take(const FitRun& run);
-  /// Takes the run, and its model, back to the last one. Needs one.
+  /// Restores the run and its model to the last checkpoint, which must exist.
   void restore(FitRun& run) const;
   [[nodiscard]] bool taken() const noexcept { return taken_; }
 
@@ -43,7 +44,7 @@ class TrainerCheckpoint {
   std::optional<std::filesystem::path> file_;
   bool taken_ = false;
   FitRun::Place place_;
-  std::string seen_;  ///< by the callbacks
+  std::string seen_;  ///< the callbacks' states
   HostState state_;   ///< empty if there is a file
 };
 

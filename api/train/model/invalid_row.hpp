@@ -1,10 +1,10 @@
-// Which row makes a loss NaN or infinite, so that an error can name it.
+// Finds the row that makes a loss NaN or infinite, so that an error can name it.
 //
-// Looks for numbers that are not finite, in inputs and targets, and, where the loss reads classes
-// by index, for those that do not exist. Rows that it finds nothing in may still have no finite
-// loss: a learning rate was too high, or the network itself divides by 0.
+// Looks for non-finite numbers in inputs and targets and, if the loss reads classes by index, for
+// classes that do not exist. The loss may be non-finite although no such row is found: if the
+// learning rate is too high, or if the network itself divides by 0.
 //
-// Threads: any but a host's event loop: waits. Throws what a source of rows throws.
+// Threads: any but a host's event loop: waits. Throws the errors of the source of rows.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,10 @@ struct InvalidRow {
   std::vector<Detail> details;  ///< row, and input or target
 };
 
-/// The first one of all, in their order; none if there is none.
+/// The first invalid row of the data, or nothing.
 [[nodiscard]] std::optional<InvalidRow> find_bad_row(const Model& model, const Dataset& data);
-/// The first one of a batch of an epoch, counted from 0; it is the data's row that is named.
+/// The first invalid row of a batch of an epoch, both counted from 0; the result names the row of
+/// the data.
 [[nodiscard]] std::optional<InvalidRow> find_bad_row(const Model& model, const Loader& loader,
                                                      std::int64_t epoch, std::int64_t batch);
 

@@ -4,9 +4,9 @@
 //     const ModelFile file{path};
 //     Model model{file.network(), file.options()};
 //
-// Threads: any; a ModelFile is immutable. What is loaded lives on current_device(). All of it waits.
+// Threads: any; a ModelFile is immutable. Loaded tensors are on current_device(). All functions block.
 // Errors are thrown: invalid_argument for a file that write_model() has not written, not_found and io_error
-// as of safetensors files. Input is not trusted.
+// as for safetensors files. Input is not trusted.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@
 
 namespace stoker::nn {
 
-/// All that a file holds.
+/// The contents of a file.
 struct SavedModel {
   Network network;
   ModelOptions options;
@@ -37,19 +37,19 @@ void write_model(const std::filesystem::path& path, const SavedModel& model,
 
 class ModelFile {
  public:
-  /// Reads all but the tensors.
+  /// Reads everything except the tensors.
   explicit ModelFile(std::filesystem::path path, const SafetensorsOptions& reading = {});
 
   [[nodiscard]] const Network& network() const noexcept { return *network_; }
-  /// Without a device and a schedule, which are not in a file.
+  /// The options without device and schedule, which are not in a file.
   [[nodiscard]] const ModelOptions& options() const noexcept { return options_; }
   [[nodiscard]] const std::set<std::string>& frozen() const noexcept { return frozen_; }
-  /// invalid_argument unless there is a schedule where the model was made with one.
+  /// Throws invalid_argument if the model was made with a schedule and none is given.
   void check_schedule(bool given) const;
 
-  /// What each variable of the network is stored as, by "layer.variable"; checked against the network.
+  /// The spec of each stored variable by "layer.variable", checked against the network.
   [[nodiscard]] std::map<std::string, TensorSpec> variables() const;
-  /// The bytes of one of them.
+  /// The bytes of one variable.
   [[nodiscard]] std::vector<std::byte> bytes_of(const std::string& variable) const;
   /// The state, which has exactly the tensors of `like`.
   [[nodiscard]] TrainingState state(TrainingState like) const;
@@ -64,7 +64,7 @@ class ModelFile {
   const SafetensorsFile file_;
   std::optional<Network> network_;
   ModelOptions options_;
-  std::optional<bool> scheduled_;  ///< none: an early file, which does not say it
+  std::optional<bool> scheduled_;  ///< none: an early file, which does not record it
   std::set<std::string> frozen_;
 };
 

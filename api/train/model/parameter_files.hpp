@@ -1,11 +1,12 @@
-// A model's variables alone: as JSON that any program reads, and as bytes, a safetensors file.
+// Files with only a model's variables: JSON that any program can read, and bytes in the safetensors
+// format.
 //
-// JSON has them by name with type, shape and nested lists; numbers come back exactly, but for the payloads of
-// NaN.
+// JSON has them by name with type, shape and nested lists; numbers are exact except for the payloads of NaN.
 //
-// Threads: any; what is read lives on current_device(). All of it waits. Errors are thrown: invalid_argument,
-// saying what was expected, for what was not written here or holds other variables, types or shapes;
-// io_error and not_found; unsupported for complex numbers in JSON. Input is not trusted.
+// Threads: any; loaded variables are on current_device(). All functions block. Errors are thrown:
+// invalid_argument, saying what was expected, for a file that these functions have not written or that has
+// other variables, types or shapes; io_error and not_found; unsupported for complex numbers in JSON. Input
+// is not trusted.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +19,7 @@ namespace stoker::nn {
 
 /// Written under another name and renamed.
 void export_params(const Variables& all, const std::filesystem::path& path);
-/// Exactly the variables of `like`, with the numbers of the file.
+/// The variables of `like` with the values of the file, which must have exactly these.
 [[nodiscard]] Variables import_params(Variables like, const std::filesystem::path& path);
 
 [[nodiscard]] std::vector<std::byte> serialize_params(const Variables& all);

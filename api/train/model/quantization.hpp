@@ -1,4 +1,4 @@
-// Kernels in 8 bits: each output channel has a scale, and what is stored are multiples of it.
+// Kernels in 8 bits: each output channel has a scale, and elements are stored as multiples of it.
 //
 //     const QuantizedKernel q = quantize_dense(kernel);    // f32[in, out] as s8[in, out], f32[out]
 //     Tensor y = quantized_product(x, q);                  // near matmul(x, kernel)
@@ -6,8 +6,8 @@
 //     scale = max |kernel| of the channel / 127.5, at least 2^-23
 //     values = kernel / scale, rounded with halves away from zero, within [-128, 127]
 //
-// So no element is off by more than half of its channel's scale. Sums are formed in x's dtype: what
-// is saved is memory.
+// So no element is off by more than half of its channel's scale. Sums are computed in x's dtype, so
+// only memory is saved.
 //
 // Pure functions; any thread. Errors are thrown: shape_mismatch, dtype_mismatch.
 #pragma once
@@ -25,7 +25,7 @@ template <class Visitor> void visit_tensors(QuantizedKernel& kernel, Visitor&& v
   visit(kernel.scale);
 }
 
-/// Of a dense layer's kernel [in, out], floating-point numbers.
+/// Quantizes a dense layer's kernel [in, out] of floats.
 [[nodiscard]] QuantizedKernel quantize_dense(const Tensor& kernel);
 /// values · scale, f32.
 [[nodiscard]] Tensor dequantized(const QuantizedKernel& kernel);

@@ -1,7 +1,7 @@
 // A network whose variables take less memory, for predictions.
 //
-// Threads: any. Waits for what is looked at. Errors are thrown: not_found for another word, unsupported where
-// no layer can be made so, invalid_argument for numbers that f16 or 8 bits have not.
+// Threads: any. Blocks on the variables that are checked. Errors are thrown: not_found for an unknown word,
+// unsupported if no layer can be converted, invalid_argument for numbers that f16 or 8 bits cannot represent.
 #pragma once
 
 #include <map>
@@ -17,13 +17,14 @@ namespace stoker::nn {
 struct QuantizedNetwork {
   Network network;
   Variables variables;
-  std::optional<PrecisionName> precision;   ///< in which it is computed; none: as before
-  std::vector<std::string> quantized;       ///< layers
-  std::map<std::string, std::string> left;  ///< layers with parameters that stay as they were: why
+  std::optional<PrecisionName> precision;  ///< the precision in which it computes; none: unchanged
+  std::vector<std::string> quantized;      ///< layers
+  /// Unconverted layers with parameters, with the reasons.
+  std::map<std::string, std::string> left;
 };
 
-/// "f16", "bf16": parameters are stored so and computed with in f32. "int8": dense layers become
-/// quantized_dense. On current_device().
+/// "f16", "bf16": parameters are stored in that dtype and computed with in f32. "int8": dense
+/// layers become quantized_dense. On current_device().
 [[nodiscard]] QuantizedNetwork quantized(const Network& network, const Variables& variables,
                                          const std::string& to);
 

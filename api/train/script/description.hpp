@@ -1,6 +1,6 @@
 // What a training script has described so far, as values without Lua.
 //
-// Threads: the script's process, and after its end whoever makes the plan.
+// Threads: the script's process, and after its end the thread that makes the plan.
 #pragma once
 
 #include <filesystem>
@@ -20,10 +20,10 @@ struct Place {
   std::string script;
   int line = 0;
 
-  /// `error` with the details `script` and `line`; one that has a script is kept. A line that it
-  /// has already is that of a file and becomes `file_line`.
+  /// `error` with the details `script` and `line`; an error that has a script already is unchanged.
+  /// If it has a line, that is the line of a file and becomes `file_line`.
   [[nodiscard]] Error placed(const Error& error) const;
-  /// Calls `make`; what it throws is placed.
+  /// Calls `make`; exceptions are converted by placed().
   template <class F> auto call(const F& make) const -> decltype(make()) {
     try {
       return make();
@@ -33,13 +33,13 @@ struct Place {
   }
 };
 
-/// A data set that is read when somebody wants it, and then once.
+/// A data set that is read once, when it is first needed.
 class DataRecipe {
  public:
   DataRecipe(Place place, std::function<Dataset()> make)
       : place_{std::move(place)}, make_{std::move(make)} {}
 
-  /// Waits for files. Throws what the reader throws, at the script's line.
+  /// Waits for files. Throws the errors of the reader, with the script's line.
   [[nodiscard]] const Dataset& read();
   [[nodiscard]] const Place& place() const noexcept { return place_; }
 
@@ -60,7 +60,7 @@ struct ModelRecipe {
 };
 using ModelPtr = std::shared_ptr<const ModelRecipe>;
 
-/// What the script returned.
+/// The result of the script.
 struct TrainingRecipe {
   ModelPtr model;
   DataPtr data;
@@ -77,9 +77,10 @@ struct Description {
   };
   std::vector<NotedNode> nodes;
   std::optional<TrainingRecipe> training;
-  std::set<std::string, std::less<>> arguments_read;  ///< names that args was asked for
+  /// Names that the script has read from `args`.
+  std::set<std::string, std::less<>> arguments_read;
 
-  /// The recipe's network. Throws at the line of the first layer that does not fit.
+  /// The recipe's network. Throws with the line of the first layer that does not fit.
   [[nodiscard]] Network network(const ModelRecipe& model) const;
 };
 

@@ -1,7 +1,7 @@
-// What crosses between a training script and C++: handles of nodes, layers, data and models.
+// Handles of nodes, layers, data and models, which pass between a training script and C++.
 //
-// For functions called from Lua, by the rules of pipeline/script/lua/lua_glue.hpp. Everything that
-// checks raises an Error that names `op`, what was expected and what came.
+// For functions called from Lua, by the rules of pipeline/script/lua/lua_glue.hpp. Functions that
+// check their argument raise an Error that names `op`, the expected and the given value.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace stoker::nn::script {
 
 namespace lua = stoker::script;
 
-/// What the state's script describes. Set by TrainingLibrary::open().
+/// The description of the state's script. Set by TrainingLibrary::open().
 [[nodiscard]] Description& description_of(lua_State* L);
 void set_description(lua_State* L, Description& description);
 
@@ -29,23 +29,23 @@ void push_layer(lua_State* L, const Layer& layer);
 void push_data(lua_State* L, std::function<Dataset()> make);
 void push_model(lua_State* L, ModelRecipe model);
 
-/// Null where something else is.
+/// Null if the value is of another type.
 [[nodiscard]] const Node* test_node(lua_State* L, int index);
 [[nodiscard]] const Layer* test_layer(lua_State* L, int index);
 [[nodiscard]] const ModelPtr* test_model(lua_State* L, int index);
 [[nodiscard]] DataPtr check_data(lua_State* L, int index, std::string_view op);
 [[nodiscard]] ModelPtr check_model(lua_State* L, int index, std::string_view op);
 
-/// Where the script is.
+/// The script's current line.
 [[nodiscard]] Place current_place(lua_State* L);
-/// Takes memory that the script will hold to its end.
+/// Charges memory that the script holds to its end.
 void charge(lua_State* L, std::size_t bytes);
 [[noreturn]] void refuse(lua_State* L, std::string_view op, const std::string& reason);
-/// What stands at `index`, for messages: "a number", "a node".
+/// The type of the value at `index`, for messages: "a number", "a node".
 [[nodiscard]] std::string type_at(lua_State* L, int index);
 /// The nodes at `index`: one or a list. Empty if there is something else.
 [[nodiscard]] std::vector<Node> nodes_at(lua_State* L, int index);
-/// The real path of a file that is read, or with check_target() written; raises unless the script may use it.
+/// The real path of a file to read, or for check_target() to write; raises unless the script may use it.
 [[nodiscard]] std::filesystem::path check_path(lua_State* L, int index, std::string_view op);
 [[nodiscard]] std::filesystem::path check_target(lua_State* L, int index, std::string_view op);
 
@@ -53,7 +53,7 @@ void charge(lua_State* L, std::size_t bytes);
 void open_layers(lua_State* L);
 void open_data(lua_State* L);
 void open_models(lua_State* L);
-/// What the script returned, from stack index `first` on.
+/// The results of the script, from stack index `first` on.
 [[nodiscard]] TrainingRecipe check_training(lua_State* L, int first);
 
 }  // namespace stoker::nn::script

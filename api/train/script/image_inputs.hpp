@@ -3,9 +3,9 @@
 //     m:predict{input = image.load("cat.png")}
 //     m:predict({input = photo}, {image = {input = {mean = 127, std = 128, size = {240, 320}, layout = "nchw"}}})
 //
-// A u8 buffer that is like a picture becomes what the model takes, where the input takes a picture unasked
-// (takes_picture() of api/data/image_input.hpp). With options for an input, every picture does so, or the
-// call is refused.
+// A u8 buffer that looks like a picture is converted for the model if the input takes pictures without
+// options (takes_picture() of api/data/image_input.hpp). If there are options for an input, its value must
+// be a picture and is always converted; otherwise the call is refused.
 //
 // Threads: the script's process. Nothing runs until values are needed, and the limits count it. Errors are raised:
 // invalid_argument; not_found for options of an input that is not given, with the nearest.
@@ -21,21 +21,21 @@
 
 namespace stoker::nn::script {
 
-/// Of one prediction.
+/// The pictures of one prediction.
 class ImageInputs {
  public:
   /// Reads the table {image = {NAME = {mean =, std =, size =, layout =, colours =}, …}} at `index`, if there is one.
   ImageInputs(lua_State* L, int index);
 
-  /// What the input gets: what was given, or what it becomes as a picture.
+  /// The value for the input: the given one, or the converted picture.
   [[nodiscard]] expr::Value input(lua_State* L, const expr::Value& given,
                                   const ImageTarget& target);
-  /// After the last input: raises for options whose input was not there.
+  /// Called after the last input; raises for options whose input was not given.
   void check_used(lua_State* L) const;
 
  private:
   std::map<std::string, ImageOptions> unused_;
-  std::vector<std::string> names_;  ///< of inputs that came
+  std::vector<std::string> names_;  ///< of the given inputs
 };
 
 }  // namespace stoker::nn::script

@@ -1,8 +1,8 @@
 // The options of a function that a script calls: {name = value, …}.
 //
 // For functions called from Lua, by the rules of pipeline/script/lua/lua_glue.hpp. It belongs to one
-// call: what stands at the table's place of the stack must stay there. Raises invalid_parameter
-// with the name of the option, what was expected and what came.
+// call: the table must stay at its place of the stack. Raises invalid_parameter with the name of the
+// option, the expected and the given value.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,10 @@
 
 namespace stoker::nn::script {
 
-/// A table {name = value, …} whose names are all known. What is not there is nothing.
+/// A table {name = value, …} whose names are all known. Missing options are empty.
 class OptionTable {
  public:
-  /// No table at all (nil) is an empty one. Raises on unknown names, with the nearest that there
-  /// is.
+  /// nil counts as an empty table. Raises for unknown names, with the nearest known one.
   OptionTable(lua_State* L, int index, std::string op,
               std::initializer_list<std::string_view> known);
 

@@ -1,6 +1,6 @@
-// nn.load(path), and what scripts do with what it gives: predict().
+// nn.load(path) and predict() of the loaded models.
 //
-// The numbers are buffers of the script, on its device and within its limits, and a prediction is an operation
+// The variables are buffers of the script, on its device and within its limits. A prediction is an operation
 // on buffers like any other: nothing runs until its values are needed.
 //
 // Threads: the script's process.
