@@ -44,7 +44,7 @@ std::vector<KernelCase> all_cases() {
       {.label = "empty_result", .inputs = {{DType::f32, Shape{0, 3}}}, .params = {{"axis", 1}}});
   cases.push_back({.label = "keeps_the_axis",
                    .inputs = {{DType::f32, Shape{4, 5, 6}}},
-                   .params = {{"axis", -2}, {"keep_axis", true}}});
+                   .params = {{"axis", -2}, {"keepdims", true}}});
   return cases;
 }
 

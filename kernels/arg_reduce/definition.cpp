@@ -106,7 +106,7 @@ Result<std::vector<TensorSpec>> infer(const std::string& name, const KernelCall&
                  {{"limit", std::to_string(INT32_MAX)}, {"extent", std::to_string(r.length)}}};
   if (shape.rank() == 0) return std::vector{TensorSpec{DType::s32, shape}};
   return std::vector{
-      TensorSpec{DType::s32, given.keep_axis ? shape.with(r.axis, 1) : shape.without(r.axis)}};
+      TensorSpec{DType::s32, given.keepdims ? shape.with(r.axis, 1) : shape.without(r.axis)}};
 }
 
 }  // namespace

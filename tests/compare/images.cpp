@@ -115,7 +115,7 @@ void pool(Draw& draw, Record& record) {
     List wanted;
     for (const std::int64_t extent : image.space) wanted.push_back(draw.integer(1, extent));
     if (form < 0.75) options.set("output_size", listed(draw, wanted));
-    if (form > 0.75 && draw.chance(0.5)) options.set("keep_axes", true);
+    if (form > 0.75 && draw.chance(0.5)) options.set("keepdims", true);
   }
   record_layer(draw, record, {kind, options, {draw.tensor({dtype, image.shape}, range)}});
 }

@@ -67,7 +67,7 @@ void fold(Draw& draw, Record& record) {
   if (axes.empty()) axes.push_back(draw.integer(0, static_cast<std::int64_t>(shape.rank()) - 1));
   const bool keep = draw.chance(0.5);
   record.add(
-      one.name, {{"axes", axes}, {"keep", keep}},
+      one.name, {{"axes", axes}, {"keepdims", keep}},
       {draw.tensor({dtype, shape}, range_of(draw, one.name))},
       [&](const Tensors& x) {
         return Tensors{one.function(x[0], {axes, keep})};

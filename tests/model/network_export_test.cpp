@@ -79,7 +79,7 @@ const std::vector<Sample>& samples() {
       {"flatten", {picture}},
       {"global_avg_pool", {picture}},
       {"global_lp_pool(norm=3)", {picture}},
-      {"global_max_pool(keep_axes=true)", {picture}},
+      {"global_max_pool(keepdims=true)", {picture}},
       {"group_norm(groups=2)", {picture}},
       {"gru(units=3)", {steps}},
       {"gru(units=3, reverse=true, recurrent_initializer=zeros)", {steps}},

@@ -52,6 +52,28 @@ void check(const LayerDefinition& definition) {
       refuse(which + " of type " + std::string{to_string(option.type)} +
              ", whose default is of another: " + to_string(*option.fallback));
   }
+  for (const auto& [earlier, now] : definition.earlier_names) {
+    const std::string which = "has the earlier name '" + earlier + "'";
+    if (names.contains(earlier)) refuse(which + ", which is still an option");
+    if (!names.contains(now)) refuse(which + " of '" + now + "', which is not an option");
+  }
+}
+
+Params with_current_names(const LayerDefinition& definition, const Params& given) {
+  if (definition.earlier_names.empty()) return given;
+  Params made;
+  for (const Params::Entry& entry : given.entries()) {
+    const auto renamed = definition.earlier_names.find(entry.name);
+    const std::string& name =
+        renamed == definition.earlier_names.end() ? entry.name : renamed->second;
+    if (made.find(name) != nullptr)
+      throw Error{definition.name,
+                  ErrorCode::invalid_parameter,
+                  "parameter '" + name + "' is given twice, once under an earlier name",
+                  {{"parameter", name}}};
+    made.set(name, entry.value);
+  }
+  return made;
 }
 
 void LayerTable::add(LayerDefinition definition) {

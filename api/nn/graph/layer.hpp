@@ -120,14 +120,18 @@ struct LayerDefinition {
   /// The number of outputs if it depends on the options (split); replaces `outputs`.
   std::function<std::size_t(const ParamSet& options)> count_outputs = {};
   WhenMissing when_missing = WhenMissing::missing;
+  /// Options that were renamed: the earlier name, which saved models hold, and today's.
+  std::map<std::string, std::string> earlier_names = {};
 };
 /// Whether `name` consists of letters, digits and _, without a leading digit, whatever the locale.
 /// Only such names can be used for kinds and options in text.
 [[nodiscard]] bool is_word(std::string_view name) noexcept;
 /// Throws invalid_argument, saying what is wrong: no name, no `apply`, no output, an impossible
-/// number of inputs, an option that is not a word, is called "name" or occurs twice, or a default
-/// of another type.
+/// number of inputs, an option that is not a word, is called "name" or occurs twice, a default of
+/// another type, or an earlier name that is still an option or stands for none.
 void check(const LayerDefinition& definition);
+/// The options under today's names. Throws invalid_parameter if one is given under both.
+[[nodiscard]] Params with_current_names(const LayerDefinition& definition, const Params& given);
 
 /// A definition whose functions take the options as struct O. Its name is O::kind; its options are
 /// those of visit_options().
@@ -141,6 +145,7 @@ template <class O> struct KindOf {
   std::function<std::vector<Tensor>(LayerCall&, const O& options)> apply = {};
   std::function<std::size_t(const O& options)> count_outputs = {};
   WhenMissing when_missing = WhenMissing::missing;
+  std::map<std::string, std::string> earlier_names = {};
 
   [[nodiscard]] LayerDefinition definition() &&;
 };
@@ -170,7 +175,8 @@ template <class O> LayerDefinition KindOf<O>::definition() && {
                        .least_inputs = least_inputs,
                        .most_inputs = most_inputs,
                        .outputs = outputs,
-                       .when_missing = when_missing};
+                       .when_missing = when_missing,
+                       .earlier_names = std::move(earlier_names)};
   // Missing functions stay empty, so that check() sees it.
   if (apply)
     made.apply = [compute = std::move(apply)](LayerCall& call) {

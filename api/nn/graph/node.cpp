@@ -40,11 +40,11 @@ struct Node::Place {
 
 Layer::Layer(const Named& kind, std::string name) {
   const LayerDefinition& definition = layer_kind(kind.name);
+  Params given = with_current_names(definition, kind.options);
   // The definition lives as long as the process, and so does the schema of the options.
+  ParamSet options = ParamSet::resolve(definition.name, definition.options, given).value();
   data_ = std::make_shared<const Data>(
-      Data{nullptr, &definition, kind.options,
-           ParamSet::resolve(definition.name, definition.options, kind.options).value(),
-           std::move(name)});
+      Data{nullptr, &definition, std::move(given), std::move(options), std::move(name)});
 }
 
 Layer::Layer(LayerDefinition own, std::string name)

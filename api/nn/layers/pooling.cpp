@@ -85,11 +85,15 @@ void add_adaptive(LayerTable& table, const std::string& summary, Compute compute
 /// `compute` of all of space.
 template <class O, class Compute>
 void add_global(LayerTable& table, const char* summary, Compute compute) {
-  table.add<O>({.summary = summary, .apply = [compute](LayerCall& call, const O& options) {
-                  const ImageAxes axes = ImageAxes::of(O::kind, call.x().shape(), options.channels);
-                  return std::vector<Tensor>{
-                      compute(call.x(), options, {axes.space_axes(), options.keep_axes})};
-                }});
+  table.add<O>({.summary = summary,
+                .apply =
+                    [compute](LayerCall& call, const O& options) {
+                      const ImageAxes axes =
+                          ImageAxes::of(O::kind, call.x().shape(), options.channels);
+                      return std::vector<Tensor>{
+                          compute(call.x(), options, {axes.space_axes(), options.keepdims})};
+                    },
+                .earlier_names = {{"keep_axes", "keepdims"}}});
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ struct AdaptiveLpPool {
 
 template <KindName Kind> struct GlobalPoolOf {
   static constexpr const char* kind = Kind.text;
-  bool keep_axes = false;
+  bool keepdims = false;
   Channels channels = Channels::last;
   std::string name = {};
 };
@@ -68,7 +68,7 @@ using GlobalAvgPool = GlobalPoolOf<"global_avg_pool">;
 
 struct GlobalLpPool {
   static constexpr const char* kind = "global_lp_pool";
-  bool keep_axes = false;
+  bool keepdims = false;
   Channels channels = Channels::last;
   double norm = 2;
   std::string name = {};
@@ -88,7 +88,7 @@ template <class O, class V> void visit_so_many_windows(O& o, V&& visit) {
   visit_channels(o, visit);
 }
 template <class O, class V> void visit_all_of_space(O& o, V&& visit) {
-  visit("keep_axes", o.keep_axes, anything, "keeps the spatial axes, with extents of 1");
+  visit("keepdims", o.keepdims, anything, "keeps the spatial axes, with extents of 1");
   visit_channels(o, visit);
 }
 template <class O, class V> void visit_norm(O& o, V&& visit) {

@@ -43,7 +43,7 @@ ExportRule position(const char* op) {
     const std::string found =
         call.node(op, {call.x()},
                   {{"axis", call.axis("axis")},
-                   {"keepdims", std::int64_t{call.flag("keep_axis")}},
+                   {"keepdims", std::int64_t{call.flag("keepdims")}},
                    {"select_last_index", std::int64_t{call.text("tie_break") == "high"}}});
     return Names{call.cast(found, DType::s64, call.out_dtype())};
   };

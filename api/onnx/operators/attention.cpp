@@ -104,7 +104,7 @@ Values attention_rule(Call& call) {
   Tensor weights = softmax(scores, -1);
   if (bias.has_value()) {
     // A query that may look at nothing gets zeros.
-    const Tensor most = reduce_max(bias, {.axes = Axes{-1}, .keep = true});
+    const Tensor most = reduce_max(bias, {.axes = Axes{-1}, .keepdims = true});
     weights = select(equal(most, minus_infinity), zeros_like(weights), weights);
   }
   if (mode == 3) shown = weights;

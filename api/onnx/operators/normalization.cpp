@@ -52,9 +52,9 @@ struct Normalized {
   Tensor x, mean, inverse_deviation;
 };
 Normalized normalized(const Tensor& x, const Axes& axes, double epsilon) {
-  const Tensor center = mean(x, {.axes = axes, .keep = true});
+  const Tensor center = mean(x, {.axes = axes, .keepdims = true});
   const Tensor apart = x - center;
-  const Tensor inverse = rsqrt(mean(apart * apart, {.axes = axes, .keep = true}) + epsilon);
+  const Tensor inverse = rsqrt(mean(apart * apart, {.axes = axes, .keepdims = true}) + epsilon);
   return {apart * inverse, center, inverse};
 }
 
@@ -102,7 +102,7 @@ Values layer_normalization(Call& call) {
 Values rms_normalization(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", -1), call.rank());
   const Tensor x = wide(call.x());
-  const Tensor square = mean(x * x, {.axes = from_axis(axis, call.rank()), .keep = true});
+  const Tensor square = mean(x * x, {.axes = from_axis(axis, call.rank()), .keepdims = true});
   const Tensor inverse = rsqrt(square + static_cast<double>(call.node().real("epsilon", 1e-5F)));
   return {call.like(as_type(x * inverse, call.x(1).dtype()) * call.x(1), 1), Value{inverse}};
 }
@@ -110,10 +110,10 @@ Values rms_normalization(Call& call) {
 Values mean_variance_normalization(Call& call) {
   const Axes axes = axes_in(call.node().integers("axes", {0, 2, 3}), call.rank());
   const Tensor x = wide(call.x());
-  const Tensor center = mean(x, {.axes = axes, .keep = true});
+  const Tensor center = mean(x, {.axes = axes, .keepdims = true});
   // Not E[x²] - E[x]², which may come out below 0.
   const Tensor apart = x - center;
-  const Tensor spread = mean(apart * apart, {.axes = axes, .keep = true});
+  const Tensor spread = mean(apart * apart, {.axes = axes, .keepdims = true});
   return {call.like(apart / (sqrt(spread) + 1e-9))};
 }
 
@@ -121,7 +121,7 @@ Values lp_normalization(Call& call) {
   const std::int64_t axis = axis_in(call.node().integer("axis", -1), call.rank());
   const std::int64_t p = call.node().integer("p", 2);
   if (p != 1 && p != 2) call.refuse(ErrorCode::invalid_parameter, "p must be 1 or 2");
-  const Reduce over{.axes = Axes{axis}, .keep = true};
+  const Reduce over{.axes = Axes{axis}, .keepdims = true};
   const Tensor x = call.x();
   const Tensor norm = p == 1 ? sum(abs(x), over) : sqrt(sum(x * x, over));
   return {call.like(select(equal(norm, 0), zeros_like(x), x / norm))};

@@ -186,7 +186,7 @@ void add_global(OperatorTable& table, const char* name, std::vector<int> since,
          Axes space(spatial_extents(call, call.shape()).size());
          std::iota(space.begin(), space.end(), 2);
          const double p = call.node().has("p") ? static_cast<double>(call.node().integer("p")) : 2;
-         return Values{call.like(f(call.x(), {.axes = space, .keep = true}, p))};
+         return Values{call.like(f(call.x(), {.axes = space, .keepdims = true}, p))};
        }});
 }
 

@@ -56,8 +56,8 @@ void add_reduction(OperatorTable& table, const char* name, std::vector<int> sinc
              .lower = [rule](Call& call) -> Values {
                const auto axes = axes_of(call);
                if (!axes) return {call.like(rule.alone ? rule.alone(call.x()) : call.x())};
-               const Reduce over{.axes = *axes, .keep = call.node().flag("keepdims", true)};
-               const Shape shape = reduced_shape(call.shape(), *axes, over.keep);
+               const Reduce over{.axes = *axes, .keepdims = call.node().flag("keepdims", true)};
+               const Shape shape = reduced_shape(call.shape(), *axes, over.keepdims);
                if (rule.empty && call.shape().elements() == 0)
                  return {call.like(broadcast(rule.empty(call.x().dtype()), shape))};
                if (axes->empty()) return {call.like(rule.alone ? rule.alone(call.x()) : call.x())};
@@ -95,7 +95,7 @@ void add_arg(OperatorTable& table, const char* name, Tensor (*f)(const Tensor&, 
              .attributes = {"axis", "keepdims", "select_last_index"},
              .lower = [f](Call& call) {
                const Arg over{.axis = axis_in(call.node().integer("axis", 0), call.rank()),
-                              .keep = call.node().flag("keepdims", true),
+                              .keepdims = call.node().flag("keepdims", true),
                               .ties = call.node().flag("select_last_index", false) ? TieBreak::high
                                                                                    : TieBreak::low};
                return Values{Value{as_type(f(call.x(), over), DType::s64)}};
@@ -155,7 +155,7 @@ Values along_axis(Call& call, Tensor (*f)(const Tensor&, std::int64_t)) {
 }
 
 Tensor hardmax(const Tensor& x, std::int64_t axis) {
-  const Tensor first = argmax(x, {.axis = axis, .keep = true});
+  const Tensor first = argmax(x, {.axis = axis, .keepdims = true});
   return as_type(equal(iota_along(x.shape(), axis), first), x.dtype());
 }
 

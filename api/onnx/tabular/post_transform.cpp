@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 5> names{"NONE", "SOFTMAX", "LOGISTIC", "
                                                 "PROBIT"};
 
 Tensor softmax_of_others(const Tensor& scores) {
-  const Reduce along{.axes = Axes{-1}, .keep = true};
+  const Reduce along{.axes = Axes{-1}, .keepdims = true};
   const Tensor counts = greater(abs(scores), 1e-7);
   // The largest of all, as others compute it; only the rounding depends on it.
   const Tensor powers = select(counts, exp(scores - reduce_max(scores, along)), zeros_like(scores));

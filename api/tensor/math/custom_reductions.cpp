@@ -63,7 +63,7 @@ Tensor reduce(const Tensor& x, const TensorLike& start, const Combine& function,
   }
   std::vector<std::int64_t> rows{n};
   rows.insert(rows.end(), rest.begin(), rest.end());
-  const Shape wanted = Shape::make(over.keep ? kept : rest, "reduce");
+  const Shape wanted = Shape::make(over.keepdims ? kept : rest, "reduce");
   const Shape reduced = Shape::make(rest, "reduce");
   const Tensor from = broadcast(first, reduced);
   if (n == 0) return reshape(from, wanted);

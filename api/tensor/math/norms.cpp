@@ -71,7 +71,7 @@ Tensor norm(const Tensor& given, std::string_view ord, const Reduce& over) {
                 "there is no norm \"" + std::string{ord} + "\" over " +
                     std::to_string(axes.size()) + " axes of " + given.spec().to_string(),
                 {{"ord", std::string{ord}}, {"input", given.spec().to_string()}}};
-  return as_type(over.keep ? reshape(*made, kept) : *made, part);
+  return as_type(over.keepdims ? reshape(*made, kept) : *made, part);
 }
 
 }  // namespace stoker::linalg

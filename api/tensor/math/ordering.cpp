@@ -67,7 +67,7 @@ Tensor diff(const Tensor& x, std::int64_t order, std::int64_t axis) {
   return result;
 }
 
-Tensor median(const Tensor& x, std::optional<std::int64_t> axis, bool keep) {
+Tensor median(const Tensor& x, std::optional<std::int64_t> axis, bool keepdims) {
   const Tensor from = axis ? x : flatten(x);
   const std::size_t which = detail::checked_axis("median", axis.value_or(0), from.rank());
   const std::int64_t n = from.shape()[which];
@@ -77,9 +77,9 @@ Tensor median(const Tensor& x, std::optional<std::int64_t> axis, bool keep) {
   const Tensor middle =
       n % 2 == 1 ? slice_along_axis(sorted, n / 2, 1, along)
                  : mean(slice_along_axis(sorted, n / 2 - 1, 2, along), {Axes{along}, true});
-  if (axis) return keep ? middle : squeeze(middle, Axes{along});
+  if (axis) return keepdims ? middle : squeeze(middle, Axes{along});
   return reshape(middle,
-                 keep ? std::vector<std::int64_t>(x.rank(), 1) : std::vector<std::int64_t>{});
+                 keepdims ? std::vector<std::int64_t>(x.rank(), 1) : std::vector<std::int64_t>{});
 }
 
 }  // namespace stoker

@@ -36,6 +36,6 @@ struct TopK {
 /// The median of all elements or along an axis. For an even count it is the mean of the two middle
 /// elements, as a float.
 [[nodiscard]] Tensor median(const Tensor& x, std::optional<std::int64_t> axis = {},
-                            bool keep = false);
+                            bool keepdims = false);
 
 }  // namespace stoker

@@ -12,9 +12,9 @@ namespace {
 Tensor reduced(std::string_view op, const Tensor& x, const Reduce& over, DType result) {
   const Axes axes = detail::checked_axes(op, over.axes, x.rank());
   if (axes.empty() && x.rank() > 0) return as_type(x, result);
-  return Tensor{
-      expr::apply_one(expr::find_op(op), {x.value()}, {{"axes", axes}, {"keepdims", over.keep}}),
-      over.keep ? x.names() : x.names().without(axes, x.rank())};
+  return Tensor{expr::apply_one(expr::find_op(op), {x.value()},
+                                {{"axes", axes}, {"keepdims", over.keepdims}}),
+                over.keepdims ? x.names() : x.names().without(axes, x.rank())};
 }
 
 Tensor number(const Tensor& x) { return x.dtype() == DType::boolean ? as_type(x, DType::u8) : x; }
@@ -30,7 +30,7 @@ Reduce kept(const Reduce& over) { return {over.axes, true}; }
 
 /// Without the axes of `over`, which have extent 1.
 Tensor dropped(const Tensor& x, const Reduce& over, const char* op) {
-  if (over.keep) return x;
+  if (over.keepdims) return x;
   const Axes axes = detail::checked_axes(op, over.axes, x.rank());
   return axes.empty() ? x : squeeze(x, axes);
 }
@@ -46,11 +46,13 @@ Tensor arg(std::string_view op, const Tensor& given, const Arg& over) {
   const Tensor found{
       expr::apply_one(expr::find_op(op), {x.value()},
                       {{"axis", static_cast<std::int64_t>(axis)},
-                       {"keep_axis", over.axis && over.keep},
+                       {"keepdims", over.axis && over.keepdims},
                        {"tie_break", std::string{over.ties == TieBreak::low ? "low" : "high"}}}),
-      over.axis && over.keep ? x.names()
-                             : x.names().without(Axes{static_cast<std::int64_t>(axis)}, x.rank())};
-  if (!over.axis && over.keep) return reshape(found, std::vector<std::int64_t>(given.rank(), 1));
+      over.axis && over.keepdims
+          ? x.names()
+          : x.names().without(Axes{static_cast<std::int64_t>(axis)}, x.rank())};
+  if (!over.axis && over.keepdims)
+    return reshape(found, std::vector<std::int64_t>(given.rank(), 1));
   return found;
 }
 

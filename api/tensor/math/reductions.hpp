@@ -13,7 +13,7 @@ namespace stoker {
 /// The axes to reduce, and whether they are kept with extent 1.
 struct Reduce {
   std::optional<Axes> axes = {};  ///< none given: all
-  bool keep = false;
+  bool keepdims = false;
 };
 
 /// Integers widen (u8, u16 and u32 to u32, s8 and s16 to s32, u64 to s64) and wrap.
@@ -38,7 +38,7 @@ struct Reduce {
 using kernels::TieBreak;
 struct Arg {
   std::optional<std::int64_t> axis = {};  ///< none given: over all elements, row-major
-  bool keep = false;
+  bool keepdims = false;
   TieBreak ties = TieBreak::low;
 };
 /// The index of the largest (smallest) element, as s32; of the first NaN if there is one.

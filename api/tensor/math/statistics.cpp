@@ -52,7 +52,7 @@ Tensor weighted_mean(const Tensor& x, const Tensor& weights, const Reduce& over)
   return as_type(sum(as_type(x, summed(dtype)) * w, over) / sum(w, over), dtype);
 }
 
-Tensor mode(const Tensor& x, std::optional<std::int64_t> axis, bool keep) {
+Tensor mode(const Tensor& x, std::optional<std::int64_t> axis, bool keepdims) {
   const Tensor from = axis ? x : flatten(x);
   const auto along =
       static_cast<std::int64_t>(detail::checked_axis("mode", axis.value_or(0), from.rank()));
@@ -66,9 +66,11 @@ Tensor mode(const Tensor& x, std::optional<std::int64_t> axis, bool keep) {
   back[static_cast<std::size_t>(along)] = {1, -1, 0};
   const Tensor starts = logical_or(sorted != pad(sorted, 0, back), place == 0);
   const Tensor run = place - cumulative_max(select(starts, place, 0), along);
-  const Tensor most = take_along_axis(sorted, argmax(run, {.axis = along, .keep = true}), along);
-  if (axis) return keep ? most : squeeze(most, Axes{along});
-  return reshape(most, keep ? std::vector<std::int64_t>(x.rank(), 1) : std::vector<std::int64_t>{});
+  const Tensor most =
+      take_along_axis(sorted, argmax(run, {.axis = along, .keepdims = true}), along);
+  if (axis) return keepdims ? most : squeeze(most, Axes{along});
+  return reshape(most,
+                 keepdims ? std::vector<std::int64_t>(x.rank(), 1) : std::vector<std::int64_t>{});
 }
 
 Tensor covariance(const Tensor& x, std::int64_t ddof) {
@@ -115,7 +117,7 @@ Tensor logsumexp(const Tensor& x, const Tensor& scale, const Reduce& over) {
   // An infinite one would make inf - inf; what it shifts by does not change the result.
   const Tensor shift = stop_gradient(select(is_infinity(largest), 0, largest));
   const Tensor whole = log(sum(scales * exp(value - shift), {over.axes, true})) + shift;
-  if (over.keep) return whole;
+  if (over.keepdims) return whole;
   const Axes axes = detail::checked_axes("logsumexp", over.axes, x.rank());
   return axes.empty() ? whole : squeeze(whole, axes);
 }

@@ -13,7 +13,7 @@ namespace stoker {
 /// The most frequent value, along an axis or of all elements; the smallest one in a tie. NaN counts
 /// as the largest value and as unequal to itself.
 [[nodiscard]] Tensor mode(const Tensor& x, std::optional<std::int64_t> axis = {},
-                          bool keep = false);
+                          bool keepdims = false);
 /// The covariance [.., n, n] of the columns of [.., samples, n], divided by samples - ddof; x ·
 /// conj(y) for complex numbers. Deviations are from the columns' own means, or from `mean` [.., n].
 [[nodiscard]] Tensor covariance(const Tensor& x, std::int64_t ddof = 0);

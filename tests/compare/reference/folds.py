@@ -16,7 +16,7 @@ def magnitudes(x, axes, keep):
 
 def fold(case, inputs):
     op, given = case["op"], case["attributes"]
-    axes, keep = tuple(given["axes"]), given["keep"]
+    axes, keep = tuple(given["axes"]), given["keepdims"]
     to = case["out"][0]["dtype"]
     x = inputs[0]
     if x.dtype.kind != "f" and op in ("mean", "variance", "standard_deviation"):

@@ -185,7 +185,7 @@ def pool(kind, adaptive):
 
 def global_pool(kind):
     def layer(of):
-        return [turned(of, lambda x: REDUCED[kind](of, x, tuple(range(1, x.v.ndim - 1)), of.option("keep_axes", False)))]
+        return [turned(of, lambda x: REDUCED[kind](of, x, tuple(range(1, x.v.ndim - 1)), of.option("keepdims", False)))]
     return layer
 
 

@@ -163,7 +163,7 @@ def global_pool(kind):
         def whole(x):
             size = list(x.shape[2:])
             y = power_mean(of, x, size, size) if kind == "lp" else ADAPTIVE[kind][len(size)](x, 1)
-            return y if of.option("keep_axes", False) else y.flatten(1)
+            return y if of.option("keepdims", False) else y.flatten(1)
         return [turned(of, whole)]
     return layer
 

@@ -136,6 +136,31 @@ TEST(LayerDefinitions, with_options_that_cannot_be_given_are_refused) {
             "another: \"large\"");
 }
 
+TEST(LayerDefinitions, with_earlier_names_that_stand_for_no_option_are_refused) {
+  const auto reason = [](std::map<std::string, std::string> earlier_names) {
+    return std::string{error_of([&] {
+                         add_layer_kind(
+                             {.name = "odd",
+                              .summary = "",
+                              .options = {{.name = "size", .fallback = std::int64_t{1}, .doc = ""}},
+                              .apply = [](LayerCall&) { return std::vector<Tensor>{}; },
+                              .earlier_names = std::move(earlier_names)});
+                       }).reason()};
+  };
+  EXPECT_EQ(reason({{"extent", "sise"}}),
+            "the kind of layers 'odd' has the earlier name 'extent' of 'sise', which is not an "
+            "option");
+  EXPECT_EQ(reason({{"size", "size"}}),
+            "the kind of layers 'odd' has the earlier name 'size', which is still an option");
+}
+
+TEST(LayerDefinitions, take_an_option_once_whatever_its_name_was) {
+  const Error error =
+      error_of([] { return Layer{"global_max_pool(keep_axes=true, keepdims=true)"}; });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(error.reason(), "parameter 'keepdims' is given twice, once under an earlier name");
+}
+
 TEST(LayerDefinitions, whose_results_do_not_fit_are_refused_where_they_are_applied) {
   const auto nothing = [](LayerCall&) { return std::vector<Tensor>{}; };
   const Node x = input({2});

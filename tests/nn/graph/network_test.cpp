@@ -166,6 +166,15 @@ TEST_F(Networks, come_back_from_their_text) {
         << text;
 }
 
+TEST_F(Networks, come_back_from_text_with_earlier_names_of_options) {
+  const Network network{Layer{layers::GlobalAvgPool{.keepdims = true}}(input({2, 2, 1}))};
+  const std::string now = "keepdims";
+  std::string text = network.to_json();
+  ASSERT_NE(text.find(now), std::string::npos);
+  text.replace(text.find(now), now.size(), "keep_axes");
+  EXPECT_EQ(Network::from_json(text).to_json(), network.to_json());
+}
+
 TEST_F(Networks, refuse_at_once_and_name_the_layer) {
   const Node x = input({4});
   const Error shape = error_of([&] { return Network{conv(x, 2, {.name = "eye"})}; });

@@ -79,7 +79,7 @@ std::vector<GradientCase> cases() {
       {"adaptive_avg_pool", "adaptive_avg_pool", {{"output_size", {2, 3}}}, {image}},
       {"adaptive_lp_pool", "adaptive_lp_pool", {{"output_size", 2}}, {image}, false, 0.2, 2},
       {"global_max_pool", "global_max_pool", {}, {image}},
-      {"global_avg_pool", "global_avg_pool", {{"keep_axes", true}}, {line}},
+      {"global_avg_pool", "global_avg_pool", {{"keepdims", true}}, {line}},
       {"global_lp_pool", "global_lp_pool", {}, {image}, false, 0.2, 2},
       {"blur_pool", "blur_pool", {{"strides", 2}}, {image}},
       // Normalisations

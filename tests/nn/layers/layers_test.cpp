@@ -122,7 +122,7 @@ TEST_F(Layers, pools_keep_one_number_of_each_window) {
       {}, {2});
   expect_values<float>(pooled("global_max_pool"), {1, 1}, {8});
   expect_values<float>(pooled("global_avg_pool"), {1, 1}, {29.0 / 8});
-  expect_values<float>(pooled("global_avg_pool", {{"keep_axes", true}}), {1, 1, 1, 1}, {29.0 / 8});
+  expect_values<float>(pooled("global_avg_pool", {{"keepdims", true}}), {1, 1, 1, 1}, {29.0 / 8});
   expect_near(pooled("global_lp_pool"), {std::sqrt(155.0)}, 1e-5);
   for (const char* const kind : {"max_pool", "avg_pool", "lp_pool"})
     expect_layer_gradient(kind, {{"kernel_size", 2}, {"strides", 1}},

@@ -124,7 +124,7 @@ TEST_F(Saving, keeps_views_and_positions) {
       },
       [](const Tensor& x) { return take_along_axis(x, argsort(x, 2), 2); },
       [](const Tensor& x) {
-        return broadcast(sum(x, {.axes = Axes{1}, .keep = true}), x.shape()) -
+        return broadcast(sum(x, {.axes = Axes{1}, .keepdims = true}), x.shape()) -
                tanh(broadcast(tensor(2.0), x.shape()));
       },
       [](const Tensor& x) { return x + iota_along(x.shape(), 0) + iota_along(x.shape(), 2); },

@@ -87,7 +87,7 @@ TEST_F(Functions, give_what_those_of_tensors_give) {
   EXPECT_EQ(values("variance(" + written + ", {axes = {1}, ddof = 1})"),
             text_of<float>(variance(x, {Axes{1}}, 1)));
   EXPECT_EQ(values("standard_deviation(" + written + ", {keepdims = true})"),
-            text_of<float>(standard_deviation(x, {.keep = true})));
+            text_of<float>(standard_deviation(x, {.keepdims = true})));
   EXPECT_EQ(values("logsumexp(" + written + ", {axes = {0}})"),
             text_of<float>(logsumexp(x, {Axes{0}})));
   EXPECT_EQ(values("log_softmax(" + written + ")"), text_of<float>(log_softmax(x)));

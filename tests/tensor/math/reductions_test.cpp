@@ -34,7 +34,7 @@ TEST_F(Reductions, find_places) {
   EXPECT_EQ(argmax(x).item<int>(), 0);
   expect_values<int>(argmax(x, {.axis = 1}), {2}, {0, 2});
   expect_values<int>(argmax(x, {.axis = 1, .ties = TieBreak::high}), {2}, {2, 2});
-  expect_values<int>(argmin(x, {.axis = 1, .keep = true}), {2, 1}, {1, 0});
+  expect_values<int>(argmin(x, {.axis = 1, .keepdims = true}), {2, 1}, {1, 0});
   EXPECT_EQ(argmax(tensor({1.0, double{NAN}, 9.0})).item<int>(), 1);
 }
 

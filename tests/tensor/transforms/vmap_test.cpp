@@ -123,7 +123,7 @@ TEST_P(Vmap, of_reductions) {
       {"all", [](const auto& v) { return all(v[0] > 0, {Axes{1}}); }},
       {"any", [](const auto& v) { return any(v[0] > 0); }},
       {"argmax", [](const auto& v) { return argmax(v[0], {.axis = 1}); }},
-      {"argmin", [](const auto& v) { return argmin(v[0], {.axis = 0, .keep = true}); }},
+      {"argmin", [](const auto& v) { return argmin(v[0], {.axis = 0, .keepdims = true}); }},
       {"variance", [](const auto& v) { return variance(v[0]); }},
       {"softmax", [](const auto& v) { return softmax(v[0], 0); }},
       {"logsumexp", [](const auto& v) { return logsumexp(v[0]); }}};

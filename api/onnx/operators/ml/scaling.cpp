@@ -50,7 +50,7 @@ Values normalize(Call& call) {
   const std::string norm = call.node().text("norm", "MAX");
   (void)features_of(call);
   const Tensor x = as_type(call.x(), DType::f32);
-  const Reduce along{.axes = Axes{-1}, .keep = true};
+  const Reduce along{.axes = Axes{-1}, .keepdims = true};
   if (call.shape().elements() == 0) return {Value{x}};
   Tensor by;
   if (norm == "MAX")

@@ -184,12 +184,12 @@ Tensor coupled(const Tensor& of_pairs, const Tensor& places, std::int64_t classe
   // r[i][j]: i's probability where it is i or j; 0 on the diagonal.
   const Tensor r = of_each_two(of_pairs, 1 - of_pairs, places, classes);
   const Tensor turned = transpose(r, Axes{0, 2, 1});
-  const Tensor squares = sum(turned * turned, Reduce{.axes = Axes{2}, .keep = true});
+  const Tensor squares = sum(turned * turned, Reduce{.axes = Axes{2}, .keepdims = true});
   const Tensor q = squares * as_type(eye(classes), DType::f32) - r * turned;
   const auto of_state = [&](const Tensor& p) {
     return squeeze(matmul(q, new_axis(p, 2)), Axes{2});
   };
-  const Reduce each_row{.axes = Axes{1}, .keep = true};
+  const Reduce each_row{.axes = Axes{1}, .keepdims = true};
   const auto is_off = [&](const Tensor& p) {
     const Tensor qp = of_state(p);
     const Tensor error = reduce_max(abs(qp - sum(p * qp, each_row)), each_row);
