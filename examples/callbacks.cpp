@@ -58,13 +58,15 @@ int main(int count, char** arguments) try {
   // Callbacks are called in their order. What they hold, as the best loss so far, belongs to one
   // training.
   nn::Model model = fresh();
-  const nn::History history = nn::fit(
-      model, parts.train,
-      {.epochs = 60,
-       .validation = parts.validation,
-       .metrics = {nn::metrics::Accuracy{}},
-       .callbacks = {callbacks::warmup(3, 0.1), print, callbacks::reduce_on_plateau(3, 0.5),
-                     callbacks::early_stopping(8, 1e-3), callbacks::checkpoint(2, folder)}});
+  const nn::History history =
+      nn::fit(model, parts.train,
+              {.epochs = 60,
+               .validation = parts.validation,
+               .metrics = {nn::metrics::Accuracy{}},
+               .callbacks = {callbacks::warmup({.epochs = 3, .start = 0.1}), print,
+                             callbacks::reduce_on_plateau({.patience = 3}),
+                             callbacks::early_stopping({.patience = 8, .min_delta = 1e-3}),
+                             callbacks::checkpoint(2, folder)}});
   // fit() returns what print() was shown: one entry for each epoch.
   const auto best = std::ranges::min_element(
       history, {}, [](const nn::EpochMetrics& one) { return *one.validation_loss; });

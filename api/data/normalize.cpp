@@ -1,7 +1,7 @@
 #include "stoker/api/data/normalize.hpp"
 
 #include <array>
-#include <string_view>
+#include <string>
 
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
@@ -48,27 +48,28 @@ ShiftAndDivisor l2(const Tensor& x, const Axes& axes) {
 }
 
 struct Method {
-  std::string_view name;
+  NormalizeMethod which;
   bool has_stats;
   Axes (*axes)(const Tensor& x);
   ShiftAndDivisor (*measure)(const Tensor& x, const Axes& axes);
 };
 constexpr std::array methods{
-    Method{"standard", true, row_axes, standard},
-    Method{"minmax", true, row_axes, minmax},
-    Method{"l2", false, axes_within_a_row, l2},
+    Method{NormalizeMethod::standard, true, row_axes, standard},
+    Method{NormalizeMethod::minmax, true, row_axes, minmax},
+    Method{NormalizeMethod::l2, false, axes_within_a_row, l2},
 };
 
-const Method& method_of(const std::string& name) {
-  std::string known;
-  for (const Method& method : methods) {
-    if (method.name == name) return method;
-    known += (known.empty() ? "" : ", ") + std::string{method.name};
-  }
+const Method& method_of(NormalizeMethod which) {
+  for (const Method& method : methods)
+    if (method.which == which) return method;
+  std::string expected;
+  for (const auto& [word, method] : normalize_methods)
+    expected += (expected.empty() ? "" : ", ") + std::string{word};
+  const std::string got = std::to_string(static_cast<int>(which));
   throw Error{"normalize",
-              ErrorCode::not_found,
-              "unknown normalization method \"" + name + "\"; there are " + known,
-              {{"method", name}}};
+              ErrorCode::invalid_parameter,
+              "expected a method, one of " + expected + ", got a NormalizeMethod of " + got,
+              {{"expected", expected}, {"got", got}}};
 }
 
 Tensor as_float(const Tensor& x) { return as_type(x, expr::floating(x.dtype())); }
@@ -99,8 +100,9 @@ NormalStats normalize_stats(const Tensor& x, const NormalizeOptions& options) {
   if (!method.has_stats)
     throw Error{"normalize_stats",
                 ErrorCode::invalid_argument,
-                "method " + options.method + " looks at each row alone and has no statistics",
-                {{"method", options.method}}};
+                "the method l2 looks at each row alone and has no statistics, expected standard or "
+                "minmax",
+                {{"expected", "standard, minmax"}, {"got", "l2"}}};
   const ShiftAndDivisor found = measured(method, x, options);
   return {options.method, found.shift, found.divisor};
 }

@@ -1,7 +1,7 @@
 // Scales features to a common range, and encodes labels as vectors.
 //
 //     Tensor z = normalize(x);                                  // mean 0, deviation 1, by column
-//     NormalStats seen = normalize_stats(train_x, {"minmax"});  // measured once …
+//     NormalStats seen = normalize_stats(train_x, {NormalizeMethod::minmax});  // measured once …
 //     Tensor test_z = normalize_with_stats(test_x, seen);       // … and used for what comes later
 //
 // The methods:
@@ -13,27 +13,37 @@
 // gives 0, a row of zeros stays zero. Integers become f32.
 //
 // Pure functions; any thread. jit() can trace all of them except one_hot() without a number of
-// classes, which reads the labels. Throws not_found for an unknown method, shape_mismatch for
-// scalars and statistics that do not fit, invalid_parameter for axes, invalid_argument for
+// classes, which reads the labels. Throws shape_mismatch for scalars and statistics that do not
+// fit, invalid_parameter for axes and for a method that is none of these, invalid_argument for
 // statistics of l2 (it has none), dtype_mismatch for labels that are not integers.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
+#include <utility>
 
 #include "stoker/api/tensor/core/axes.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
 
 namespace stoker::nn {
 
+enum class NormalizeMethod : std::uint8_t { standard, minmax, l2 };
+/// The words for them, which scripts take.
+inline constexpr std::array<std::pair<std::string_view, NormalizeMethod>, 3> normalize_methods{
+    {{"standard", NormalizeMethod::standard},
+     {"minmax", NormalizeMethod::minmax},
+     {"l2", NormalizeMethod::l2}}};
+
 struct NormalizeOptions {
-  std::string method = "standard";
+  NormalizeMethod method = NormalizeMethod::standard;
   std::optional<Axes> axes = {};
 };
 
 /// Statistics measured on one set of rows and applied to others; they broadcast with those.
 struct NormalStats {
-  std::string method;
+  NormalizeMethod method = NormalizeMethod::standard;
   Tensor shift;    ///< mean or min
   Tensor divisor;  ///< deviation or max - min; 0 for a constant feature
 };

@@ -20,27 +20,30 @@ TEST_F(Normalizing, a_constant_feature_gives_exactly_0) {
   // 0.1 seven times: its mean in f32 need not be 0.1.
   const Tensor constant = full(Shape{7, 1}, 0.1);
   EXPECT_EQ(normalize(constant).to_vector<float>(), std::vector<float>(7, 0.F));
-  EXPECT_EQ(normalize(constant, {"minmax"}).to_vector<float>(), std::vector<float>(7, 0.F));
+  EXPECT_EQ(normalize(constant, {NormalizeMethod::minmax}).to_vector<float>(),
+            std::vector<float>(7, 0.F));
 }
 
 TEST_F(Normalizing, minmax_goes_from_0_to_1_by_column) {
-  expect_near(normalize(x, {"minmax"}), {0, 0, 0, 0.5, 0, 0.5, 1, 0, 1});
+  expect_near(normalize(x, {NormalizeMethod::minmax}), {0, 0, 0, 0.5, 0, 0.5, 1, 0, 1});
 }
 
 TEST_F(Normalizing, l2_makes_each_row_1_long_and_leaves_zeros) {
   const Tensor rows = tensor({{3.0, 4.0}, {0.0, 0.0}, {0.0, -2.0}});
-  expect_near(normalize(rows, {"l2"}), {0.6, 0.8, 0, 0, 0, -1});
-  expect_near(normalize(tensor({3.0, 4.0}), {"l2"}), {0.6, 0.8});
-  expect_near(normalize(tensor({{3e30, 4e30}, {3e-30, 4e-30}}), {"l2"}), {0.6, 0.8, 0.6, 0.8});
-  expect_near(normalize(reshape(rows, {3, 1, 2}), {"l2"}), {0.6, 0.8, 0, 0, 0, -1});
+  expect_near(normalize(rows, {NormalizeMethod::l2}), {0.6, 0.8, 0, 0, 0, -1});
+  expect_near(normalize(tensor({3.0, 4.0}), {NormalizeMethod::l2}), {0.6, 0.8});
+  expect_near(normalize(tensor({{3e30, 4e30}, {3e-30, 4e-30}}), {NormalizeMethod::l2}),
+              {0.6, 0.8, 0.6, 0.8});
+  expect_near(normalize(reshape(rows, {3, 1, 2}), {NormalizeMethod::l2}), {0.6, 0.8, 0, 0, 0, -1});
 }
 
 TEST_F(Normalizing, axes_are_honoured) {
   const Tensor square = tensor({{1.0, 3.0}, {10.0, 30.0}});
-  expect_near(normalize(square, {"standard", Axes{1}}), {-1, 1, -1, 1});
-  expect_near(normalize(square, {"standard", Axes{-1}}), {-1, 1, -1, 1});
-  expect_near(normalize(square, {"minmax", Axes{0, 1}}), {0, 2.0 / 29, 9.0 / 29, 1});
-  expect_near(normalize(tensor({{3.0, 0.0}, {4.0, 1.0}}), {"l2", Axes{0}}), {0.6, 0, 0.8, 1});
+  expect_near(normalize(square, {NormalizeMethod::standard, Axes{1}}), {-1, 1, -1, 1});
+  expect_near(normalize(square, {NormalizeMethod::standard, Axes{-1}}), {-1, 1, -1, 1});
+  expect_near(normalize(square, {NormalizeMethod::minmax, Axes{0, 1}}), {0, 2.0 / 29, 9.0 / 29, 1});
+  expect_near(normalize(tensor({{3.0, 0.0}, {4.0, 1.0}}), {NormalizeMethod::l2, Axes{0}}),
+              {0.6, 0, 0.8, 1});
 }
 
 TEST_F(Normalizing, integers_become_f32_and_f64_stays) {
@@ -55,27 +58,28 @@ TEST_F(Normalizing, statistics_of_some_rows_serve_for_others) {
   expect_near(normalize_with_stats(x, seen), normalize(x).to_vector<double>());
   expect_near(normalize_with_stats(tensor({{7.0, 0.6, 2.0}}), seen),
               {4 / std::sqrt(8.0 / 3), 0.5, 2 / std::sqrt(2.0 / 3)});
-  const NormalStats range = normalize_stats(x, {"minmax"});
+  const NormalStats range = normalize_stats(x, {NormalizeMethod::minmax});
   expect_near(normalize_with_stats(tensor({{9.0, 0.6, -3.0}}), range), {2, 0.5, -1});
 }
 
 TEST_F(Normalizing, it_is_traced_by_jit) {
-  const auto fast = jit([](const Tensor& t) { return normalize(t, {"minmax"}); });
+  const auto fast = jit([](const Tensor& t) { return normalize(t, {NormalizeMethod::minmax}); });
   expect_near(fast(x), {0, 0, 0, 0.5, 0, 0.5, 1, 0, 1});
 }
 
 TEST_F(Normalizing, what_cannot_be_normalized_is_refused) {
-  const Error error = error_of([&] { return normalize(x, {"robust"}); });
-  EXPECT_EQ(error.code(), ErrorCode::not_found);
+  const Error error = error_of([&] { return normalize(x, {NormalizeMethod{7}}); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
   EXPECT_EQ(error.reason(),
-            "unknown normalization method \"robust\"; there are standard, minmax, l2");
+            "expected a method, one of standard, minmax, l2, got a NormalizeMethod of 7");
   EXPECT_EQ(code_of([] { return normalize(tensor(1.0)); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([] { return normalize(zeros(Shape{0, 3})); }), ErrorCode::shape_mismatch);
   EXPECT_EQ(code_of([&] {
-              return normalize(x, {"standard", Axes{2}});
+              return normalize(x, {NormalizeMethod::standard, Axes{2}});
             }),
             ErrorCode::invalid_parameter);
-  EXPECT_EQ(code_of([&] { return normalize_stats(x, {"l2"}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { return normalize_stats(x, {NormalizeMethod::l2}); }),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] {
               return normalize_with_stats(tensor({1.0, 2.0}), normalize_stats(x));
             }),

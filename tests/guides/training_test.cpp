@@ -106,7 +106,9 @@ TEST_F(TrainingGuide, training) {
                          stoker::tensor({0, 1, 1, 0})};
   const nn::History history =
       nn::fit(model, data,
-              {.epochs = 100, .batch_size = 4, .callbacks = {nn::callbacks::early_stopping(50)}});
+              {.epochs = 100,
+               .batch_size = 4,
+               .callbacks = {nn::callbacks::early_stopping({.patience = 50})}});
   EXPECT_LT(history.back().loss, 0.1);
   const stoker::Tensor scores = model.predict(stoker::tensor({{1.0, 0.0}}));
   EXPECT_EQ(scores.shape(), (stoker::Shape{1, 2}));
@@ -117,11 +119,13 @@ TEST_F(TrainingGuide, going_on) {
                     ("stoker_guide_" + std::to_string(::getpid()) + ".safetensors");
   nn::Model model = exclusive_or_model();
   const nn::Dataset data = exclusive_or();
-  const nn::FitOptions first{.epochs = 8, .callbacks = {nn::callbacks::early_stopping(50)}};
+  const nn::FitOptions first{.epochs = 8,
+                             .callbacks = {nn::callbacks::early_stopping({.patience = 50})}};
   const nn::History history = nn::fit(model, data, first);
   nn::save_training(model, history.back().epoch, first.callbacks, file);
   nn::Model loaded = nn::Model::load(file);
-  nn::FitOptions second{.epochs = 20, .callbacks = {nn::callbacks::early_stopping(50)}};
+  nn::FitOptions second{.epochs = 20,
+                        .callbacks = {nn::callbacks::early_stopping({.patience = 50})}};
   second.first_epoch = nn::recall_training(file, second.callbacks) + 1;
   nn::fit(loaded, data, second);
   nn::Model whole = exclusive_or_model();
@@ -179,7 +183,7 @@ TEST_F(TrainingGuide, models_as_things) {
   model.export_params(file);  // by name, as JSON
   nn::Model other{model.network(), {.seed = 2}};
   other.import_params(file);  // exactly the same, as a whole or not at all
-  const nn::QuantizedModel small = other.quantize("int8");
+  const nn::QuantizedModel small = other.quantize(stoker::DType::s8);
   EXPECT_EQ(small.model.network().layer("scores").kind, "quantized_dense");
   nn::Model tuned = other.compile(
       {.loss = nn::losses::Mse{}, .optimizer = nn::optimizers::Sgd{.learning_rate = 0.1}});

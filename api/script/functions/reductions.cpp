@@ -1,4 +1,7 @@
 // Statistics over axes, and what is computed along one.
+#include <charconv>
+#include <cmath>
+
 #include "stoker/api/script/functions/function_table.hpp"
 #include "stoker/api/tensor/math/linear_algebra.hpp"
 #include "stoker/api/tensor/math/ordering.hpp"
@@ -26,6 +29,23 @@ Window window_of(const Call& call) {
     padding[i] = {i < low.size() ? low[i] : 0, i < high.size() ? high[i] : 0};
   window.padding = std::move(padding);
   return window;
+}
+
+/// Text, so that the script may write what NumPy takes.
+linalg::NormOrder order_of(const Call& call) {
+  const std::string& text = call.text("ord");
+  if (text.empty()) return {};
+  if (text == "fro") return linalg::MatrixNorm::fro;
+  if (text == "nuc") return linalg::MatrixNorm::nuc;
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, number);
+  if (failed == std::errc{} && stop == end && !std::isnan(number)) return number;
+  const std::string expected = "a number, inf, -inf, fro or nuc";
+  throw Error{"norm",
+              ErrorCode::invalid_parameter,
+              "parameter 'ord' is \"" + text + "\", expected " + expected,
+              {{"parameter", "ord"}, {"expected", expected}, {"got", text}}};
 }
 
 void define_statistics(FunctionTable& table) {
@@ -58,7 +78,7 @@ void define_statistics(FunctionTable& table) {
                                         "of matrices \"fro\", \"nuc\"; of vectors \"0\" and any "
                                         "number")}),
             "the norm of vectors (one axis) or of matrices (two axes)",
-            [](const Call& c) { return linalg::norm(c.x(), c.text("ord"), c.over()); });
+            [](const Call& c) { return linalg::norm(c.x(), order_of(c), c.over()); });
   table.add(
       "all_close", {2, 2},
       {real_option("rtol", 1e-5, "relative tolerance", 0),

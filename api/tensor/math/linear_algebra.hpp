@@ -5,8 +5,11 @@
 // factorization gives NaN, a singular matrix infinities or NaN; neither is an error.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+#include <limits>
 #include <optional>
-#include <string_view>
+#include <type_traits>
 
 #include "stoker/api/tensor/core/tensor.hpp"
 #include "stoker/api/tensor/math/reductions.hpp"
@@ -58,9 +61,32 @@ struct Triangle {
 /// The least-squares solution of smallest norm: pinv(a)·b.
 [[nodiscard]] Tensor least_squares(const Tensor& a, const Tensor& b);
 
-/// The norm of vectors (one axis) or matrices (two axes), of the whole tensor or along axes. `ord`:
-/// "" (root of the sum of squares, over any axes), "1", "-1", "2", "-2", "inf", "-inf", "fro",
-/// "nuc"; for vectors also "0" (the number of nonzero elements) and any number p.
-[[nodiscard]] Tensor norm(const Tensor& x, std::string_view ord = {}, const Reduce& over = {});
+inline constexpr double inf = std::numeric_limits<double>::infinity();
+/// The root of the sum of squares, and the sum of the singular values.
+enum class MatrixNorm : std::uint8_t { fro, nuc };
+
+/// Which norm: the root of the sum of squares over any axes; a number, of vectors and matrices; or one
+/// that only matrices have.
+class NormOrder {
+ public:
+  NormOrder() = default;
+  template <class T>
+  requires std::is_arithmetic_v<T> &&(!std::same_as<T, bool>)
+      NormOrder(T number)  // NOLINT(google-explicit-constructor): norm(x, 1)
+      : number_{static_cast<double>(number)} {}
+  NormOrder(MatrixNorm name) : name_{name} {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] bool is_given() const noexcept { return number_ || name_; }
+  [[nodiscard]] const std::optional<double>& number() const noexcept { return number_; }
+  [[nodiscard]] const std::optional<MatrixNorm>& name() const noexcept { return name_; }
+
+ private:
+  std::optional<double> number_;
+  std::optional<MatrixNorm> name_;
+};
+/// The norm of vectors (one axis) or matrices (two axes), of the whole tensor or along axes. Orders are
+/// NumPy's: of vectors any number, where 0 counts the elements that are not 0; of matrices 1, -1, 2, -2,
+/// inf, -inf and those with names. Throws invalid_parameter for another one.
+[[nodiscard]] Tensor norm(const Tensor& x, const NormOrder& ord = {}, const Reduce& over = {});
 
 }  // namespace stoker::linalg

@@ -1,9 +1,11 @@
 #include <algorithm>
-#include <charconv>
+#include <cmath>
+#include <string>
 
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/math/linear_algebra.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/kernels/params.hpp"
 #include "stoker/pipeline/tensor/graph/primitives.hpp"
 
 namespace stoker::linalg {
@@ -19,41 +21,59 @@ Tensor squares(const Tensor& x) {
 }
 
 /// Of what is along the last axis; nothing if there is no such norm.
-std::optional<Tensor> of_vectors(const Tensor& x, std::string_view ord) {
+std::optional<Tensor> of_vectors(const Tensor& x, const NormOrder& ord) {
+  if (!ord.number() || std::isnan(*ord.number())) return std::nullopt;
+  const double p = *ord.number();
   const Tensor size = abs(x);
-  if (ord == "inf") return reduce_max(size, last);
-  if (ord == "-inf") return reduce_min(size, last);
-  if (ord == "0") return as_type(sum(x != 0, last), size.dtype());
-  double p = 0;
-  const auto [end, failed] = std::from_chars(ord.data(), ord.data() + ord.size(), p);
-  if (failed != std::errc{} || end != ord.data() + ord.size() || p == 0) return std::nullopt;
+  if (p == inf) return reduce_max(size, last);
+  if (p == -inf) return reduce_min(size, last);
+  if (p == 0) return as_type(sum(x != 0, last), size.dtype());
   if (p == 2) return sqrt(sum(squares(x), last));
   return pow(sum(pow(size, p), last), 1 / p);
 }
 
 /// Of the matrices of the last two axes.
-std::optional<Tensor> of_matrices(const Tensor& x, std::string_view ord) {
+std::optional<Tensor> of_matrices(const Tensor& x, const NormOrder& ord) {
+  if (ord.name() == MatrixNorm::fro) return sqrt(sum(squares(x), {Axes{-2, -1}}));
+  if (ord.name() == MatrixNorm::nuc) return sum(svd(x, false).s, last);
   const Tensor size = abs(x);
-  if (ord == "fro") return sqrt(sum(squares(x), {Axes{-2, -1}}));
-  if (ord == "1") return reduce_max(sum(size, rows), last);
-  if (ord == "-1") return reduce_min(sum(size, rows), last);
-  if (ord == "inf") return reduce_max(sum(size, last), last);
-  if (ord == "-inf") return reduce_min(sum(size, last), last);
-  if (ord == "2") return reduce_max(svd(x, false).s, last);
-  if (ord == "-2") return reduce_min(svd(x, false).s, last);
-  if (ord == "nuc") return sum(svd(x, false).s, last);
+  if (ord.number() == 1) return reduce_max(sum(size, rows), last);
+  if (ord.number() == -1) return reduce_min(sum(size, rows), last);
+  if (ord.number() == inf) return reduce_max(sum(size, last), last);
+  if (ord.number() == -inf) return reduce_min(sum(size, last), last);
+  if (ord.number() == 2) return reduce_max(svd(x, false).s, last);
+  if (ord.number() == -2) return reduce_min(svd(x, false).s, last);
   return std::nullopt;
+}
+
+std::string text_of(const NormOrder& ord) {
+  if (ord.name() == MatrixNorm::fro) return "fro";
+  if (ord.name() == MatrixNorm::nuc) return "nuc";
+  if (ord.name()) return "a MatrixNorm of " + std::to_string(static_cast<int>(*ord.name()));
+  return to_string(ParamValue{*ord.number()});
+}
+
+[[noreturn]] void refuse(const NormOrder& ord, std::size_t axes, const Tensor& x) {
+  const std::string expected = axes == 1   ? "a number"
+                               : axes == 2 ? "one of 1, -1, 2, -2, inf, -inf, fro, nuc"
+                                           : "none";
+  const std::string got = text_of(ord);
+  throw Error{"norm",
+              ErrorCode::invalid_parameter,
+              "expected an order over " + std::to_string(axes) + " axes of " +
+                  x.spec().to_string() + ": " + expected + "; got " + got,
+              {{"expected", expected}, {"got", got}, {"input", x.spec().to_string()}}};
 }
 
 }  // namespace
 
-Tensor norm(const Tensor& given, std::string_view ord, const Reduce& over) {
+Tensor norm(const Tensor& given, const NormOrder& ord, const Reduce& over) {
   const DType dtype = expr::floating(given.dtype());
   const DType part = component_of(dtype);
   // Squares of 16-bit floats soon leave their range.
   const Tensor x = as_type(given, size_of(dtype) == 2 ? DType::f32 : dtype);
   const Axes axes = detail::checked_axes("norm", over.axes, x.rank());
-  if (ord.empty()) return as_type(sqrt(sum(squares(x), over)), part);
+  if (!ord.is_given()) return as_type(sqrt(sum(squares(x), over)), part);
   // The axes that go become the last.
   Axes order;
   std::vector<std::int64_t> kept(x.shape().begin(), x.shape().end());
@@ -65,12 +85,7 @@ Tensor norm(const Tensor& given, std::string_view ord, const Reduce& over) {
   const std::optional<Tensor> made = axes.size() == 1   ? of_vectors(moved, ord)
                                      : axes.size() == 2 ? of_matrices(moved, ord)
                                                         : std::nullopt;
-  if (!made)
-    throw Error{"norm",
-                ErrorCode::invalid_parameter,
-                "there is no norm \"" + std::string{ord} + "\" over " +
-                    std::to_string(axes.size()) + " axes of " + given.spec().to_string(),
-                {{"ord", std::string{ord}}, {"input", given.spec().to_string()}}};
+  if (!made) refuse(ord, axes.size(), given);
   return as_type(over.keepdims ? reshape(*made, kept) : *made, part);
 }
 

@@ -95,22 +95,32 @@ History fit(Model& model, const Dataset& data, const FitOptions& options = {});
 /// functions here throw invalid_argument for numbers out of range.
 namespace callbacks {
 
-/// Ends the training when watched_loss() has not improved on the best loss by more than `least` for
-/// `patience` epochs.
-[[nodiscard]] Callback early_stopping(int patience, double least = 1e-4);
+struct EarlyStopping {
+  std::int64_t patience = 5;  ///< epochs without an improvement
+  double min_delta = 1e-4;    ///< an improvement is a loss that is lower than the best by more than this
+};
+/// Ends the training when watched_loss() has not improved for `patience` epochs.
+[[nodiscard]] Callback early_stopping(const EarlyStopping& options = {});
 /// Calls save_training() after every `every` epochs, to "checkpoint_epoch_N.safetensors" in
 /// `folder`, which is created. Put it last in the list: later callbacks have not seen the epoch
 /// when it saves.
 [[nodiscard]] Callback checkpoint(std::int64_t every, std::filesystem::path folder);
 /// Saves the model whenever watched_loss() is the lowest so far.
 [[nodiscard]] Callback best_checkpoint(std::filesystem::path file);
-/// Multiplies the learning rate by `factor` whenever the loss has not fallen for `patience` epochs,
-/// down to `least` times its initial value.
-[[nodiscard]] Callback reduce_on_plateau(int patience = 5, double factor = 0.5,
-                                         double least = 1e-6);
+struct ReduceOnPlateau {
+  std::int64_t patience = 5;  ///< epochs in which the loss does not fall
+  double factor = 0.5;
+  double min_scale = 1e-6;  ///< the lowest learning rate, as a share of its initial value
+};
+/// Multiplies the learning rate by `factor` whenever the loss has not fallen for `patience` epochs.
+[[nodiscard]] Callback reduce_on_plateau(const ReduceOnPlateau& options = {});
+struct Warmup {
+  std::int64_t epochs = 1;
+  double start = 0;  ///< a share of the learning rate
+};
 /// Raises the learning rate linearly from `start` times its value after epoch 1 to its full value
 /// after epoch `epochs`.
-[[nodiscard]] Callback warmup(std::int64_t epochs, double start = 0);
+[[nodiscard]] Callback warmup(const Warmup& options = {});
 /// Writes epoch_line() after each epoch. The stream must outlive the training.
 [[nodiscard]] Callback logging(std::ostream& out);
 /// Appends each epoch's metrics to `history`, so that they survive a failed training. Do not read
@@ -125,7 +135,7 @@ namespace callbacks {
 /// The usual callbacks: early stopping after `patience` epochs, a checkpoint every
 /// `checkpoint_every` epochs, and a learning-rate warmup if `warmup_epochs` is not 0.
 struct Standard {
-  int patience = 5;
+  std::int64_t patience = 5;
   std::int64_t checkpoint_every = 10;
   std::filesystem::path folder = "checkpoints";
   std::int64_t warmup_epochs = 0;

@@ -20,6 +20,10 @@ void check_option(const char* callback, const char* option, double value, bool r
   throw Error{callback, ErrorCode::invalid_argument, text.str(), {{"option", option}}};
 }
 
+void check_patience(const char* callback, std::int64_t epochs) {
+  check_option(callback, "patience", static_cast<double>(epochs), epochs >= 1, "1 or more");
+}
+
 void check_every(std::int64_t n, bool callable) {
   if (n < 1)
     throw Error{"every", ErrorCode::invalid_argument,
@@ -83,17 +87,18 @@ template <class Seen> class Memory final : public CallbackMemory {
 
 namespace callbacks {
 
-Callback early_stopping(int patience, double least) {
-  check_option("early_stopping", "patience", patience, patience >= 1, "1 or more");
-  check_option("early_stopping", "least", least, least >= 0, "0 or more");
+Callback early_stopping(const EarlyStopping& options) {
+  check_patience("early_stopping", options.patience);
+  check_option("early_stopping", "min_delta", options.min_delta, options.min_delta >= 0,
+               "0 or more");
   // A callback may be copied; what it has seen is one.
   const auto memory = std::make_shared<Memory<Watched>>("early_stopping");
-  return {[patience, least, memory](const EpochMetrics& metrics, Training& training) {
+  return {[options, memory](const EpochMetrics& metrics, Training& training) {
             Watched& seen = memory->value;
             const double value = watched_loss(metrics);
-            if (!seen.best || value < *seen.best - least) {
+            if (!seen.best || value < *seen.best - options.min_delta) {
               seen = {value, 0};
-            } else if (++seen.misses >= patience) {
+            } else if (++seen.misses >= options.patience) {
               training.stop();
             }
           },
@@ -116,20 +121,22 @@ Callback checkpoint(std::int64_t every, std::filesystem::path folder) {
   };
 }
 
-Callback reduce_on_plateau(int patience, double factor, double least) {
-  check_option("reduce_on_plateau", "patience", patience, patience >= 1, "1 or more");
-  check_option("reduce_on_plateau", "factor", factor, factor > 0 && factor < 1,
-               "more than 0 and less than 1");
-  check_option("reduce_on_plateau", "least", least, least >= 0, "0 or more");
+Callback reduce_on_plateau(const ReduceOnPlateau& options) {
+  check_patience("reduce_on_plateau", options.patience);
+  check_option("reduce_on_plateau", "factor", options.factor,
+               options.factor > 0 && options.factor < 1, "more than 0 and less than 1");
+  check_option("reduce_on_plateau", "min_scale", options.min_scale, options.min_scale >= 0,
+               "0 or more");
   const auto memory = std::make_shared<Memory<Watched>>("reduce_on_plateau");
   return {[=](const EpochMetrics& metrics, Training& training) {
             Watched& seen = memory->value;
             const double value = watched_loss(metrics);
             if (!seen.best || value < *seen.best) {
               seen = {value, 0};
-            } else if (seen.misses + 1 >= patience) {
+            } else if (seen.misses + 1 >= options.patience) {
               Model& model = training.model();
-              model.set_learning_rate_scale(std::max(model.learning_rate_scale() * factor, least));
+              model.set_learning_rate_scale(
+                  std::max(model.learning_rate_scale() * options.factor, options.min_scale));
               seen.misses = 0;  // only now: who throws is called again
             } else {
               ++seen.misses;
@@ -138,13 +145,14 @@ Callback reduce_on_plateau(int patience, double factor, double least) {
           memory};
 }
 
-Callback warmup(std::int64_t epochs, double start) {
-  check_option("warmup", "epochs", static_cast<double>(epochs), epochs >= 1, "1 or more");
-  check_option("warmup", "start", start, start >= 0, "0 or more");
-  return [=](const EpochMetrics& metrics, Training& training) {
-    if (metrics.epoch > epochs) return;
-    const double part = static_cast<double>(metrics.epoch) / static_cast<double>(epochs);
-    training.model().set_learning_rate_scale(start + (1 - start) * part);
+Callback warmup(const Warmup& options) {
+  check_option("warmup", "epochs", static_cast<double>(options.epochs), options.epochs >= 1,
+               "1 or more");
+  check_option("warmup", "start", options.start, options.start >= 0, "0 or more");
+  return [options](const EpochMetrics& metrics, Training& training) {
+    if (metrics.epoch > options.epochs) return;
+    const double part = static_cast<double>(metrics.epoch) / static_cast<double>(options.epochs);
+    training.model().set_learning_rate_scale(options.start + (1 - options.start) * part);
   };
 }
 
@@ -209,8 +217,8 @@ Callback every(std::int64_t n, Callback callback) {
 }
 
 std::vector<Callback> standard(const Standard& options) {
-  std::vector<Callback> all{early_stopping(options.patience)};
-  if (options.warmup_epochs > 0) all.push_back(warmup(options.warmup_epochs));
+  std::vector<Callback> all{early_stopping({.patience = options.patience})};
+  if (options.warmup_epochs > 0) all.push_back(warmup({.epochs = options.warmup_epochs}));
   all.push_back(checkpoint(options.checkpoint_every, options.folder));
   return all;
 }

@@ -272,10 +272,6 @@ Model Model::compile(ModelOptions options) const {
 }
 
 QuantizedModel Model::quantize(DType to) const {
-  return quantize(to == DType::s8 ? "int8" : std::string{to_string(to)});
-}
-
-QuantizedModel Model::quantize(const std::string& to) const {
   const DeviceScope scope{device()};
   const auto [step, state] = data_->state.now();
   QuantizedNetwork made = quantized(network(), state.variables(), to);

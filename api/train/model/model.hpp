@@ -114,11 +114,10 @@ class Model {
   /// The same network with copies of the variables and the same frozen layers, but other options
   /// (loss, optimizer, precision). The optimizer starts fresh.
   [[nodiscard]] Model compile(ModelOptions options) const;
-  /// A smaller model for inference. "f16", "bf16": parameters are stored in that dtype and computed
-  /// with in f32. "int8": dense layers become quantized_dense. Throws not_found for any other word,
+  /// A smaller model for inference. f16, bf16: parameters are stored in that dtype and computed
+  /// with in f32. s8: dense layers become quantized_dense. Throws invalid_parameter for another dtype,
   /// unsupported if no layer can be converted, invalid_argument for values that f16 cannot
   /// represent.
-  [[nodiscard]] QuantizedModel quantize(const std::string& to) const;
   [[nodiscard]] QuantizedModel quantize(DType to) const;
 
   /// An independent copy.

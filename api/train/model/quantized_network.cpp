@@ -1,24 +1,21 @@
 #include "stoker/api/train/model/quantized_network.hpp"
 
-#include <array>
-
 #include "stoker/api/nn/layers/dense.hpp"
 #include "stoker/api/nn/layers/quantized_dense.hpp"
 #include "stoker/api/train/model/quantization.hpp"
 #include "stoker/api/train/optim/loss_scale.hpp"
-#include "stoker/runtime/base/nearest_name.hpp"
 
 namespace stoker::nn {
 namespace {
 
 constexpr const char* op = "quantize";
 
-[[noreturn]] void refuse_word(const std::string& to) {
-  static constexpr std::array<std::string_view, 3> known{"f16", "bf16", "int8"};
+[[noreturn]] void refuse_dtype(DType to) {
+  const std::string got{to_string(to)};
   throw Error{op,
-              ErrorCode::not_found,
-              "expected f16, bf16 or int8, got '" + to + "'" + did_you_mean(to, known),
-              {{"to", to}}};
+              ErrorCode::invalid_parameter,
+              "expected f16, bf16 or s8, got " + got,
+              {{"expected", "f16, bf16, s8"}, {"got", got}}};
 }
 
 /// Only f16 has fewer exponents than what is cast.
@@ -57,11 +54,10 @@ bool can_be_8_bits(const Layer& layer) { return layer.in_table() && layer.kind()
 
 }  // namespace
 
-QuantizedNetwork quantized(const Network& network, const Variables& variables,
-                           const std::string& to) {
-  if (to != "f16" && to != "bf16" && to != "int8") refuse_word(to);
+QuantizedNetwork quantized(const Network& network, const Variables& variables, DType to) {
+  if (to != DType::f16 && to != DType::bf16 && to != DType::s8) refuse_dtype(to);
   QuantizedNetwork made{network, variables, {}, {}, {}};
-  if (to == "int8") {
+  if (to == DType::s8) {
     made.network = network.with_layers([&](const Layer& layer, const LayerInfo& info) {
       if (!can_be_8_bits(layer)) {
         if (info.parameters() > 0)
@@ -79,8 +75,7 @@ QuantizedNetwork quantized(const Network& network, const Variables& variables,
     });
   } else {
     // Stored so, computed with in f32: the sums are as good as before, whatever the layer.
-    made.precision = precisions::Mixed{
-        .compute = DType::f32, .params = to == "f16" ? DType::f16 : DType::bf16, .except = ""};
+    made.precision = precisions::Mixed{.compute = DType::f32, .params = to, .except = ""};
     made.variables = stored(network, precision(*made.precision), variables);
     check_range(variables, made.variables);
     for (const LayerInfo& layer : network.layers())
@@ -89,9 +84,10 @@ QuantizedNetwork quantized(const Network& network, const Variables& variables,
   if (made.quantized.empty())
     throw Error{op,
                 ErrorCode::unsupported,
-                to == "int8" ? "expected a network with dense layers: others have no form in 8 bits"
-                             : "the network has no parameters",
-                {{"to", to}}};
+                to == DType::s8
+                    ? "expected a network with dense layers: others have no form in 8 bits"
+                    : "the network has no parameters",
+                {{"to", std::string{to_string(to)}}}};
   std::vector<Tensor> all;
   for (const auto& [name, tensor] : made.variables) all.push_back(tensor);
   eval(all);

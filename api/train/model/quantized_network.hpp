@@ -1,6 +1,6 @@
 // A network whose variables take less memory, for predictions.
 //
-// Threads: any. Blocks on the variables that are checked. Errors are thrown: not_found for an unknown word,
+// Threads: any. Blocks on the variables that are checked. Errors are thrown: invalid_parameter for another dtype,
 // unsupported if no layer can be converted, invalid_argument for numbers that f16 or 8 bits cannot represent.
 #pragma once
 
@@ -23,9 +23,9 @@ struct QuantizedNetwork {
   std::map<std::string, std::string> left;
 };
 
-/// "f16", "bf16": parameters are stored in that dtype and computed with in f32. "int8": dense
-/// layers become quantized_dense. On current_device().
+/// f16, bf16: parameters are stored in that dtype and computed with in f32. s8: dense layers become
+/// quantized_dense. On current_device().
 [[nodiscard]] QuantizedNetwork quantized(const Network& network, const Variables& variables,
-                                         const std::string& to);
+                                         DType to);
 
 }  // namespace stoker::nn

@@ -204,7 +204,7 @@ int normalize_rows(lua_State* L, lua::Script&) {
   const DataPtr data = check_data(L, 1, "normalize");
   const OptionTable options{L, 2, "normalize", {"method", "axes", "like"}};
   NormalizeOptions how;
-  how.method = options.text("method").value_or(how.method);
+  how.method = options.word("method", normalize_methods).value_or(how.method);
   if (const auto axes = options.integers("axes")) how.axes = Axes(axes->begin(), axes->end());
   DataPtr like = data;
   if (options.push("like")) like = check_data(L, lua_gettop(L), "normalize");

@@ -65,35 +65,32 @@ int make_model(lua_State* L, lua::Script&) {
   return 1;
 }
 
-int patience_of(lua_State* L, const char* callback, const OptionTable& options,
-                std::int64_t fallback) {
-  const std::int64_t patience = options.integer("patience").value_or(fallback);
-  if (patience < 1 || !std::in_range<int>(patience))
-    refuse(L, callback,
-           "patience: expected a number of epochs, at least 1, got " + std::to_string(patience));
-  return static_cast<int>(patience);
-}
-
 /// Callbacks by name: early_stopping = {patience = 5}, each a table of its options.
 std::vector<Callback> callbacks_of(lua_State* L, const OptionTable& training) {
   std::vector<Callback> made;
   if (training.push("early_stopping")) {
-    const OptionTable options{L, -1, "early_stopping", {"patience", "least"}};
-    made.push_back(callbacks::early_stopping(patience_of(L, "early_stopping", options, 5),
-                                             options.real("least").value_or(1e-4)));
+    const OptionTable options{L, -1, "early_stopping", {"patience", "min_delta"}};
+    callbacks::EarlyStopping how;
+    how.patience = options.integer("patience").value_or(how.patience);
+    how.min_delta = options.real("min_delta").value_or(how.min_delta);
+    made.push_back(callbacks::early_stopping(how));
     lua_pop(L, 1);
   }
   if (training.push("reduce_on_plateau")) {
-    const OptionTable options{L, -1, "reduce_on_plateau", {"patience", "factor", "least"}};
-    made.push_back(callbacks::reduce_on_plateau(patience_of(L, "reduce_on_plateau", options, 5),
-                                                options.real("factor").value_or(0.5),
-                                                options.real("least").value_or(1e-6)));
+    const OptionTable options{L, -1, "reduce_on_plateau", {"patience", "factor", "min_scale"}};
+    callbacks::ReduceOnPlateau how;
+    how.patience = options.integer("patience").value_or(how.patience);
+    how.factor = options.real("factor").value_or(how.factor);
+    how.min_scale = options.real("min_scale").value_or(how.min_scale);
+    made.push_back(callbacks::reduce_on_plateau(how));
     lua_pop(L, 1);
   }
   if (training.push("warmup")) {
     const OptionTable options{L, -1, "warmup", {"epochs", "start"}};
-    made.push_back(callbacks::warmup(options.integer("epochs").value_or(1),
-                                     options.real("start").value_or(0)));
+    callbacks::Warmup how;
+    how.epochs = options.integer("epochs").value_or(how.epochs);
+    how.start = options.real("start").value_or(how.start);
+    made.push_back(callbacks::warmup(how));
     lua_pop(L, 1);
   }
   if (training.push("checkpoint")) {

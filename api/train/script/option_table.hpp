@@ -5,11 +5,13 @@
 // option, the expected and the given value.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stoker/pipeline/script/lua/lua_glue.hpp"
@@ -28,6 +30,20 @@ class OptionTable {
   [[nodiscard]] std::optional<double> real(const char* name) const;
   [[nodiscard]] std::optional<std::string> text(const char* name) const;
   [[nodiscard]] std::optional<std::uint64_t> seed() const;
+  /// What a word stands for; words that stand for nothing are refused.
+  template <class T, std::size_t Size>
+  [[nodiscard]] std::optional<T> word(
+      const char* name, const std::array<std::pair<std::string_view, T>, Size>& words) const {
+    const std::optional<std::string> given = text(name);
+    if (!given) return {};
+    std::string known;
+    for (const auto& [word, meant] : words) {
+      if (word == *given) return meant;
+      known.append(known.empty() ? "one of " : ", ").append(word);
+    }
+    if (push(name)) refuse_value(name, known);
+    return {};
+  }
   /// One text or a list of them.
   [[nodiscard]] std::vector<std::string> texts(const char* name) const;
   [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(const char* name) const;

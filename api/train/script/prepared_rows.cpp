@@ -89,7 +89,7 @@ Dataset with_one_hot_targets(const Dataset& data, std::int64_t classes) {
 
 Dataset normalized(const Dataset& data, const Dataset& like, const NormalizeOptions& options) {
   Batch rows = whole_batch(data);
-  if (options.method == "l2") {
+  if (options.method == NormalizeMethod::l2) {
     for (Tensor& input : rows.inputs) input = normalize(input, options);
     return {rows.inputs, rows.targets};
   }

@@ -95,7 +95,10 @@ TEST_F(Functions, give_what_those_of_tensors_give) {
   EXPECT_EQ(values("reduce_median(" + written + ")"), text_of<float>(median(x)));
   EXPECT_EQ(values("clip(" + written + ", 0, 2)"), text_of<float>(clip(x, 0, 2)));
   EXPECT_EQ(values("log2(" + written + " + 2)"), text_of<float>(log2(x + 2)));
-  EXPECT_EQ(values("norm(" + written + ", {ord = 'fro'})"), text_of<float>(linalg::norm(x, "fro")));
+  EXPECT_EQ(values("norm(" + written + ", {ord = 'fro'})"),
+            text_of<float>(linalg::norm(x, linalg::MatrixNorm::fro)));
+  EXPECT_EQ(values("norm(" + written + ", {ord = '3', axes = {1}})"),
+            text_of<float>(linalg::norm(x, 3, {Axes{1}})));
   EXPECT_EQ(values("dot(" + written + ", buffer{1, 2, 3})"),
             text_of<float>(dot(x, tensor({1.0, 2.0, 3.0}))));
   EXPECT_EQ(values("dot(" + written + ", " + written + ", {contract_a = {0}, contract_b = {0}})"),
@@ -143,6 +146,8 @@ TEST_F(Functions, refuse_what_they_cannot_take_with_the_line) {
   EXPECT_EQ(error("zeros{shape = {2}, dtype = 'f31'}").code(), ErrorCode::invalid_parameter);
   EXPECT_EQ(error("reduce_median(buffer{1}, {axis = {0, 0}})").code(),
             ErrorCode::invalid_parameter);
+  EXPECT_EQ(error("norm(buffer{1}, {ord = 'two'})").reason(),
+            "parameter 'ord' is \"two\", expected a number, inf, -inf, fro or nuc");
   EXPECT_EQ(error("clip('a', 1, 2)").code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error("eye{shape = {2}}").code(), ErrorCode::shape_mismatch);
 }

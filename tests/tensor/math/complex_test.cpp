@@ -105,11 +105,11 @@ TEST_P(ComplexTensors, keep_large_and_small_sizes_in_range) {
 
 TEST_P(ComplexTensors, have_real_sizes_and_variances) {
   const Tensor z = stored({{3, 4}, {0, 0}});
-  for (const char* ord : {"", "2"}) {
+  for (const linalg::NormOrder& ord : {linalg::NormOrder{}, linalg::NormOrder{2}}) {
     EXPECT_EQ(linalg::norm(z, ord).dtype(), DType::f32);
     expect_near(linalg::norm(z, ord), {5});
   }
-  expect_near(linalg::norm(reshape(z, {1, 2}), "fro"), {5});
+  expect_near(linalg::norm(reshape(z, {1, 2}), linalg::MatrixNorm::fro), {5});
   expect_near(variance(stored({{1, 1}, {3, 5}})), {5});
   EXPECT_EQ(variance(z).dtype(), DType::f32);
   expect_numbers(covariance(reshape(stored({{0, 1}, {1, 0}, {0, 3}, {3, 0}}), {2, 2})),

@@ -155,8 +155,8 @@ TEST_F(Operations, factor_and_solve) {
   EXPECT_NEAR(linalg::determinant(a).item<double>(), 21.25, 1e-12);
   expect_near(linalg::matrix_power(a, -2), linalg::invert(matmul(a, a)).to_vector<double>(), 1e-10);
   expect_near(linalg::norm(tensor({3.0, 4.0})), {5});
-  expect_near(linalg::norm(tensor({3.0, -4.0}), "1"), {7});
-  expect_near(linalg::norm(tensor({3.0, -4.0}), "inf"), {4});
+  expect_near(linalg::norm(tensor({3.0, -4.0}), 1), {7});
+  expect_near(linalg::norm(tensor({3.0, -4.0}), linalg::inf), {4});
 }
 
 TEST_F(Operations, a_pseudoinverse_measures_what_counts_as_zero_by_the_largest_singular_value) {

@@ -180,16 +180,34 @@ TEST_P(Rows, tensors_are_cut_into_pieces) {
 
 TEST_P(Rows, norms_are_of_axes) {
   const Tensor x = tensor<double>({{3.0, -4.0}, {6.0, 8.0}});
-  expect_near(linalg::norm(x, "", {Axes{1}}), {5, 10});
-  expect_near(linalg::norm(x, "1", {Axes{0}, true}), {9, 12});
-  expect_near(linalg::norm(x, "3", {Axes{1}}), {std::cbrt(91.0), std::cbrt(728.0)}, 1e-12);
-  expect_near(linalg::norm(x, "inf"), {14});
+  expect_near(linalg::norm(x, {}, {Axes{1}}), {5, 10});
+  expect_near(linalg::norm(x, 1, {Axes{0}, true}), {9, 12});
+  expect_near(linalg::norm(x, 3, {Axes{1}}), {std::cbrt(91.0), std::cbrt(728.0)}, 1e-12);
+  expect_near(linalg::norm(x, linalg::inf), {14});
   const Tensor both = stack({x, x * 2});
-  expect_near(linalg::norm(both, "fro", {Axes{1, 2}}), {std::sqrt(125.0), std::sqrt(500.0)});
-  EXPECT_EQ(linalg::norm(both, "nuc", {Axes{1, 2}, true}).shape(), (Shape{2, 1, 1}));
-  EXPECT_EQ(error_of([&] { return linalg::norm(both, "1"); }).code(), ErrorCode::invalid_parameter);
-  EXPECT_EQ(error_of([&] { return linalg::norm(x, "fro", {Axes{1}}); }).code(),
-            ErrorCode::invalid_parameter);
+  expect_near(linalg::norm(both, linalg::MatrixNorm::fro, {Axes{1, 2}}),
+              {std::sqrt(125.0), std::sqrt(500.0)});
+  EXPECT_EQ(linalg::norm(both, linalg::MatrixNorm::nuc, {Axes{1, 2}, true}).shape(),
+            (Shape{2, 1, 1}));
+}
+
+TEST_P(Rows, norms_that_there_are_not_are_refused_with_those_that_there_are) {
+  using linalg::MatrixNorm;
+  const Tensor x = tensor<double>({{3.0, -4.0}, {6.0, 8.0}});
+  const auto reason = [](const Tensor& of, const linalg::NormOrder& ord, const Reduce& over) {
+    const Error error = error_of([&] { return linalg::norm(of, ord, over); });
+    EXPECT_EQ(error.code(), ErrorCode::invalid_parameter);
+    return std::string{error.reason()};
+  };
+  EXPECT_EQ(reason(x, MatrixNorm::fro, {Axes{1}}),
+            "expected an order over 1 axes of f64[2,2]: a number; got fro");
+  EXPECT_EQ(reason(x, std::nan(""), {Axes{1}}),
+            "expected an order over 1 axes of f64[2,2]: a number; got nan");
+  EXPECT_EQ(reason(x, 3, {}),
+            "expected an order over 2 axes of f64[2,2]: one of 1, -1, 2, -2, inf, -inf, fro, nuc; "
+            "got 3");
+  EXPECT_EQ(reason(stack({x, x}), 1, {}),
+            "expected an order over 3 axes of f64[2,2,2]: none; got 1");
 }
 
 TEST_P(Rows, normal_vectors_vary_as_they_are_told) {

@@ -87,9 +87,10 @@ TEST_F(FactorGradients, of_what_is_made_of_factors) {
   check(
       "pinv", [](const Tensor& x) { return linalg::pinv(x); }, matrix({4, 3}), 1e-5);
   check(
-      "nuclear norm", [](const Tensor& x) { return linalg::norm(x, "nuc"); }, a, 1e-5);
+      "nuclear norm", [](const Tensor& x) { return linalg::norm(x, linalg::MatrixNorm::nuc); }, a,
+      1e-5);
   check(
-      "spectral norm", [](const Tensor& x) { return linalg::norm(x, "2"); }, a, 1e-5);
+      "spectral norm", [](const Tensor& x) { return linalg::norm(x, 2); }, a, 1e-5);
   check(
       "matrix_power", [](const Tensor& x) { return linalg::matrix_power(x, -2); }, a, 1e-5);
   check(
@@ -130,7 +131,8 @@ TEST_F(FactorGradients,
   const std::vector<double> unit = eye(3).to_vector<double>();
   const auto trace = [](const Tensor& x) { return sum(linalg::eigh(x).values); };
   expect_near(grad(trace)(a), unit, 1e-12);
-  expect_near(grad([](const Tensor& x) { return linalg::norm(x, "nuc"); })(a), unit, 1e-12);
+  expect_near(grad([](const Tensor& x) { return linalg::norm(x, linalg::MatrixNorm::nuc); })(a),
+              unit, 1e-12);
   const auto of_vectors = [](const Tensor& x) {
     const auto [u, s, vt] = linalg::svd(x);
     return weighed(linalg::eigh(x).vectors) + weighed(matmul(u * s, vt));

@@ -158,15 +158,14 @@ TEST_F(LinearGradients, of_what_is_solved) {
 
 TEST_F(LinearGradients, of_norms) {
   const Tensor x = sample({3, 4}, 0.2, 2);
-  for (const char* const ord : {"", "1", "-1", "inf", "-inf", "fro", "2", "-2", "nuc"}) {
-    SCOPED_TRACE(ord);
+  using linalg::inf, linalg::MatrixNorm, linalg::NormOrder;
+  for (const NormOrder& ord :
+       std::vector<NormOrder>{{}, 1, -1, inf, -inf, MatrixNorm::fro, 2, -2, MatrixNorm::nuc}) {
     const Tensor at = sample({3, 3}, 0.2, 2) + 2.0 * as_type(eye(3), DType::f64);
     expect_gradient([&](const auto& v) { return linalg::norm(v[0], ord); }, {at}, {1e-5, 1e-6});
   }
-  for (const char* const ord : {"", "1", "3", "inf", "-inf"}) {
-    SCOPED_TRACE(ord);
+  for (const NormOrder& ord : std::vector<NormOrder>{{}, 1, 3, inf, -inf})
     expect_gradient([&](const auto& v) { return linalg::norm(v[0], ord, {Axes{1}}); }, {x});
-  }
 }
 
 }  // namespace

@@ -295,16 +295,16 @@ TEST_F(BadInput, callbacks_with_senseless_numbers_are_refused_when_they_are_made
   const auto refuses = [](const std::function<Callback()>& make, const std::string& text) {
     expect_refused([&] { (void)make(); }, ErrorCode::invalid_argument, {text});
   };
-  refuses([] { return early_stopping(0); }, "patience");
-  refuses([] { return early_stopping(2, nan); }, "least");
+  refuses([] { return early_stopping({.patience = 0}); }, "patience");
+  refuses([] { return early_stopping({.min_delta = nan}); }, "min_delta");
   refuses([] { return checkpoint(0, "folder"); }, "every");
-  refuses([] { return reduce_on_plateau(0); }, "patience");
-  refuses([] { return reduce_on_plateau(2, 0); }, "factor");
-  refuses([] { return reduce_on_plateau(2, 1); }, "factor");
-  refuses([] { return reduce_on_plateau(2, nan); }, "factor");
-  refuses([] { return reduce_on_plateau(2, 0.5, -1); }, "least");
-  refuses([] { return warmup(0); }, "epochs");
-  refuses([] { return warmup(3, -0.5); }, "start");
+  refuses([] { return reduce_on_plateau({.patience = 0}); }, "patience");
+  refuses([] { return reduce_on_plateau({.factor = 0}); }, "factor");
+  refuses([] { return reduce_on_plateau({.factor = 1}); }, "factor");
+  refuses([] { return reduce_on_plateau({.factor = nan}); }, "factor");
+  refuses([] { return reduce_on_plateau({.min_scale = -1}); }, "min_scale");
+  refuses([] { return warmup({.epochs = 0}); }, "epochs");
+  refuses([] { return warmup({.start = -0.5}); }, "start");
 }
 
 // Layers and variables ----------------------------------------------------------------------------

@@ -100,12 +100,12 @@ TEST_F(ModelParameters, are_json_that_other_programs_read) {
 }
 
 TEST_F(ModelParameters, of_every_dtype_come_back) {
-  for (const char* to : {"f16", "bf16", "int8"}) {
+  for (const DType to : {DType::f16, DType::bf16, DType::s8}) {
     Model from = model(1).quantize(to).model;
     Model other = model(3).quantize(to).model;
     from.export_params(path);
     other.import_params(path);
-    EXPECT_EQ(bytes(other), bytes(from)) << to;
+    EXPECT_EQ(bytes(other), bytes(from)) << to_string(to);
     const Error error = nn::error_of([&] {
       Model plain = model(1);
       plain.import_params(path);

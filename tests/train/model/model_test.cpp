@@ -325,14 +325,17 @@ TEST_F(Models, tell_callbacks_and_obey_them) {
 TEST_F(Models, stop_early_slow_down_and_keep_checkpoints) {
   Model model{two_layers(), {.learning_rate = 0.0, .seed = 2}};
   const Dataset all = exclusive_or();
-  EXPECT_EQ(fit(model, all, {.epochs = 20, .callbacks = {callbacks::early_stopping(3)}}).size(),
-            4U);
-  fit(model, all, {.epochs = 6, .callbacks = {callbacks::reduce_on_plateau(2, 0.1)}});
+  EXPECT_EQ(
+      fit(model, all, {.epochs = 20, .callbacks = {callbacks::early_stopping({.patience = 3})}})
+          .size(),
+      4U);
+  fit(model, all,
+      {.epochs = 6, .callbacks = {callbacks::reduce_on_plateau({.patience = 2, .factor = 0.1})}});
   EXPECT_NEAR(model.learning_rate_scale(), 0.01, 1e-6);
   std::vector<double> rates;
   fit(model, all,
       {.epochs = 5,
-       .callbacks = {callbacks::warmup(4, 0.2),
+       .callbacks = {callbacks::warmup({.epochs = 4, .start = 0.2}),
                      [&](const EpochMetrics&, Training& training) {
                        rates.push_back(training.model().learning_rate_scale());
                      },

@@ -18,7 +18,8 @@ class TrainingFiles : public Trained {
 
   /// What depends on the epochs before, and a log.
   [[nodiscard]] std::vector<Callback> watching(const std::string& log) const {
-    return {callbacks::reduce_on_plateau(2, 0.5), callbacks::early_stopping(4),
+    return {callbacks::reduce_on_plateau({.patience = 2}),
+            callbacks::early_stopping({.patience = 4}),
             callbacks::every(2, callbacks::best_checkpoint(folder / (log + ".best"))),
             callbacks::csv(folder / log)};
   }
@@ -77,10 +78,11 @@ TEST_F(TrainingFiles, are_what_the_checkpoint_callback_writes) {
 }
 
 TEST_F(TrainingFiles, say_nothing_to_callbacks_of_other_kinds) {
-  const std::vector<Callback> before{callbacks::early_stopping(2)};
+  const std::vector<Callback> before{callbacks::early_stopping({.patience = 2})};
   recall(before, R"([{"kind": "early_stopping", "seen": {"best": 0.5, "misses": 1}}])");
   const std::vector<Callback> after{[](const EpochMetrics&, Training&) {},
-                                    callbacks::reduce_on_plateau(), callbacks::early_stopping(9)};
+                                    callbacks::reduce_on_plateau(),
+                                    callbacks::early_stopping({.patience = 9})};
   recall(after, seen_by(before));
   EXPECT_EQ(seen_by(after), R"([{"kind":"reduce_on_plateau","seen":{"best":null,"misses":0}},)"
                             R"({"kind":"early_stopping","seen":{"best":0.5,"misses":1}}])");
@@ -89,7 +91,7 @@ TEST_F(TrainingFiles, say_nothing_to_callbacks_of_other_kinds) {
 TEST_F(TrainingFiles, are_refused_where_they_are_none) {
   const std::filesystem::path file = folder / "model.safetensors";
   fresh().save(file);
-  const std::vector<Callback> callbacks{callbacks::early_stopping(2)};
+  const std::vector<Callback> callbacks{callbacks::early_stopping({.patience = 2})};
   const std::string before = seen_by(callbacks);
   EXPECT_EQ(code_of([&] { return recall_training(file, callbacks); }), ErrorCode::invalid_argument);
   const std::string deep = R"([{"kind": "early_stopping", "seen": )" + std::string(300'000, '[') +

@@ -51,7 +51,7 @@ TEST_F(LearningRates, of_a_schedule_count_updates_when_gradients_are_accumulated
 }
 
 TEST_F(LearningRates, follow_callbacks_that_change_them) {
-  expect_rates(seen(with_options({.learning_rate = 0.1}), {callbacks::warmup(2, 0)}),
+  expect_rates(seen(with_options({.learning_rate = 0.1}), {callbacks::warmup({.epochs = 2})}),
                {0.05, 0.1, 0.1});
 }
 

@@ -76,14 +76,14 @@ TEST_F(ModelScripts, predict_what_the_model_predicts) {
 
 TEST_F(ModelScripts, predict_in_the_precision_that_the_model_was_saved_in) {
   const Model model = save_line();
-  for (const char* to : {"f16", "int8"}) {
+  for (const DType to : {DType::f16, DType::s8}) {
     const Model small = model.quantize(to).model;
     small.save(folder / "small.safetensors");
     const auto expected = small.predict(tensor({{1.0, 2.0}})).to_vector<float>();
     const Outcome outcome = run_with_models(
         "print(string.format('%.9g', "
         "read(nn.load('small.safetensors'):predict(buffer{{1, 2}}))[1]))");
-    EXPECT_EQ(std::stof(outcome.text()), expected[0]) << to;
+    EXPECT_EQ(std::stof(outcome.text()), expected[0]) << to_string(to);
   }
 }
 

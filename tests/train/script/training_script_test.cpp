@@ -368,6 +368,11 @@ TEST_F(TrainingScripts, are_told_the_line_of_data_that_cannot_be_trained_with) {
                ErrorCode::invalid_argument, "1", "NaN in line 3 of ");
   expect_error("local d = nn.rows{inputs = {{1, 2}}, labels = {1}, shape = {3}}" + tail,
                ErrorCode::shape_mismatch, "1", "do not fill");
+  expect_error(
+      "\nlocal d = nn.normalize(nn.rows{inputs = {{1, 2}}, labels = {1}}, "
+      "{method = 'robust'})" +
+          tail,
+      ErrorCode::invalid_parameter, "2", "method must be one of standard, minmax, l2");
 }
 
 TEST_F(TrainingScripts, are_told_what_arguments_should_have_been) {
