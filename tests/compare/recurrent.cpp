@@ -50,7 +50,7 @@ void cell(Draw& draw, Record& record) {
 
 /// Options that all recurrent layers have.
 Params common_options(Draw& draw, std::int64_t units, bool mask) {
-  Params options{{"units", units}, {"use_bias", draw.chance(0.7)}, {"mask", mask}};
+  Params options{{"units", units}, {"use_bias", draw.chance(0.7)}, {"padding_mask", mask}};
   if (draw.chance(0.4)) options.set("gate", draw.of(gates));
   if (draw.chance(0.4)) options.set("activation", draw.of(std::vector<std::string>{"softsign"}));
   if (draw.chance(0.3)) options.set("unroll", std::string{"static"});

@@ -23,8 +23,8 @@ namespace stoker::nn {
 
 struct AttentionOptions {
   /// Broadcasts to [batch, heads, queries, keys]. An integer mask selects the keys where it is not
-  /// 0. (The masks of recurrent layers mean the reverse: they mark padding.) A float mask is added
-  /// to the scores, so -∞ excludes a key. A query whose keys are all excluded gets 0.
+  /// 0. A float mask is added to the scores, so -∞ excludes a key. A query whose keys are all excluded
+  /// gets 0.
   Tensor mask = {};
   /// Query i sees the keys up to i + keys - queries, so the last query sees all keys.
   bool causal = false;

@@ -159,8 +159,8 @@ std::vector<Tensor> steps_of(const char* op, const Tensor& sequence, const Tenso
   if (!fits || *fits != each)
     throw Error{op,
                 ErrorCode::shape_mismatch,
-                "expected a mask [batch, time] for " + sequence.shape().to_string() + ", got " +
-                    mask.shape().to_string(),
+                "expected a padding mask [batch, time] for " + sequence.shape().to_string() +
+                    ", got " + mask.shape().to_string(),
                 {{"input", sequence.spec().to_string()}, {"mask", mask.spec().to_string()}}};
   steps.push_back(exchanged(stoker::broadcast(mask, each)));
   return steps;

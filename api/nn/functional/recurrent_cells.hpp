@@ -123,7 +123,7 @@ struct ConvLstmOptions {
 struct UnrollOptions {
   /// Broadcasts to [batch, time]. A step where it is not 0 is padding: state and output stay
   /// unchanged.
-  Tensor mask = {};
+  Tensor padding_mask = {};
   /// Runs from the last step to the first; the output sequence stays in time order.
   bool reverse = false;
 };
@@ -164,7 +164,7 @@ template <class Cell, class State>
     return std::pair{std::move(next), shown};
   };
   auto [last, shown] =
-      scan(body, start, unrolling::steps_of("dynamic_unroll", sequence, options.mask),
+      scan(body, start, unrolling::steps_of("dynamic_unroll", sequence, options.padding_mask),
            {.reverse = options.reverse});
   return {unrolling::exchanged(shown), std::move(last)};
 }
@@ -173,7 +173,8 @@ template <class Cell, class State>
 template <class Cell, class State>
 [[nodiscard]] Unrolled<State> static_unroll(const Cell& cell, const Tensor& sequence,
                                             const State& start, const UnrollOptions& options = {}) {
-  const std::vector<Tensor> steps = unrolling::steps_of("static_unroll", sequence, options.mask);
+  const std::vector<Tensor> steps =
+      unrolling::steps_of("static_unroll", sequence, options.padding_mask);
   const std::int64_t count = steps[0].shape()[0];
   std::vector<Tensor> shown(static_cast<std::size_t>(count));
   State state = start;

@@ -22,23 +22,25 @@ void check_broadcasts(const char* op, const char* what, const Shape& from, const
 }  // namespace
 
 RecurrentInputs recurrent_inputs(const char* op, std::size_t inputs, std::size_t states,
-                                 bool mask) {
-  const std::size_t rest = inputs - (mask ? 1 : 0);
-  if (rest == 1 || rest == 1 + states) return {rest > 1, mask};
+                                 bool padding_mask) {
+  const std::size_t rest = inputs - (padding_mask ? 1 : 0);
+  if (rest == 1 || rest == 1 + states) return {rest > 1, padding_mask};
   throw Error{op,
               ErrorCode::arity_mismatch,
               "expected a sequence, or one and " + std::to_string(states) + " states" +
-                  (mask ? ", and a mask" : "") + "; got " + std::to_string(inputs) + " inputs",
+                  (padding_mask ? ", and a padding mask" : "") + "; got " + std::to_string(inputs) +
+                  " inputs",
               {{"got", std::to_string(inputs)}, {"states", std::to_string(states)}}};
 }
 
 void check_recurrent_inputs(const char* op, std::span<const TensorSpec> inputs, std::size_t states,
-                            std::span<const std::int64_t> row, bool mask) {
-  const RecurrentInputs given = recurrent_inputs(op, inputs.size(), states, mask);
+                            std::span<const std::int64_t> row, bool padding_mask) {
+  const RecurrentInputs given = recurrent_inputs(op, inputs.size(), states, padding_mask);
   const Shape& x = inputs[0].shape;
   for (std::size_t k = 1; given.states && k <= states; ++k)
     check_broadcasts(op, "state", inputs[k].shape, with_batch(x[0], row));
-  if (given.mask) check_broadcasts(op, "mask", inputs.back().shape, Shape{x[0], x[1]});
+  if (given.padding_mask)
+    check_broadcasts(op, "padding mask", inputs.back().shape, Shape{x[0], x[1]});
 }
 
 void declare_states(std::vector<VariableSpec>& variables, std::initializer_list<const char*> names,

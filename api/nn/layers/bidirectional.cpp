@@ -30,14 +30,14 @@ ParamSet options_of(const Bidirectional& ours, bool reverse) {
 /// The inputs of one way. Throws arity_mismatch.
 template <class T>
 std::vector<T> inputs_of(std::span<const T> inputs, const Bidirectional& options, bool reverse) {
-  const std::size_t mask = options.mask ? 1 : 0;
+  const std::size_t mask = options.padding_mask ? 1 : 0;
   const std::size_t states = cell_of(options).outputs - 1;
   const std::size_t given = inputs.size() - 1;
   if (given != mask && given != mask + 2 * states)
     throw Error{name,
                 ErrorCode::arity_mismatch,
                 "expected a sequence, or one and " + std::to_string(states) +
-                    " states for each way" + (mask != 0 ? ", and a mask" : "") + "; got " +
+                    " states for each way" + (mask != 0 ? ", and a padding mask" : "") + "; got " +
                     std::to_string(inputs.size()) + " inputs",
                 {{"got", std::to_string(inputs.size())}, {"states", std::to_string(2 * states)}}};
   std::vector<T> all{inputs[0]};
@@ -108,7 +108,8 @@ void define(LayerTable& table) {
        .most_inputs = 6,
        .variables = &variables,
        .apply = &apply,
-       .count_outputs = [](const Bidirectional& options) { return cell_of(options).outputs; }});
+       .count_outputs = [](const Bidirectional& options) { return cell_of(options).outputs; },
+       .earlier_names = earlier_recurrent_names()});
 }
 
 }  // namespace stoker::nn::layers::bidirectional

@@ -1,6 +1,6 @@
 // Runs a recurrent layer forward and backward over a sequence, and merges both results.
 //
-//     inputs: x [batch, time, features] [, forward state…, backward state…] [, mask]
+//     inputs: x [batch, time, features] [, forward state…, backward state…] [, padding mask]
 //     outputs: {sequence, final state…}, as for lstm and gru, each merged
 //
 // concatenate joins both along the last axis; add, multiply and average keep its extent.
@@ -29,7 +29,7 @@ struct Bidirectional {
   ActivationName activation = tanh;
   ActivationName gate = sigmoid;
   Unroll unroll = Unroll::dynamic;
-  bool mask = false;
+  bool padding_mask = false;
   bool use_bias = true;
   InitializerName kernel_initializer = initializers::glorot_uniform;
   InitializerName bias_initializer = initializers::zeros;

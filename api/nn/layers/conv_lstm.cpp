@@ -55,7 +55,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Co
   for (std::size_t k = 0; k < axes; ++k)
     row.push_back(left(x[k + (last ? 2 : 3)], taps[k], strides[k], options.padding == same));
   row.insert(last ? row.end() : row.begin(), units);
-  check_recurrent_inputs(name, inputs, states, row, options.mask);
+  check_recurrent_inputs(name, inputs, states, row, options.padding_mask);
 
   const auto kernel = [&](std::int64_t channels) {
     std::vector<std::int64_t> extents{taps};
@@ -67,7 +67,7 @@ std::vector<VariableSpec> variables(std::span<const TensorSpec> inputs, const Co
   std::vector<VariableSpec> all{{"input_kernel", kernel(x[last ? x.rank() - 1 : 2]), initializer},
                                 {"hidden_kernel", kernel(units), initializer}};
   if (options.use_bias) all.push_back({"bias", Shape{4 * units}, options.bias_initializer});
-  if (!recurrent_inputs(name, inputs.size(), states, options.mask).states)
+  if (!recurrent_inputs(name, inputs.size(), states, options.padding_mask).states)
     declare_states(all, {"initial_c", "initial_h"}, row, options.recurrent_initializer);
   return all;
 }
@@ -95,7 +95,7 @@ Tensor gates_of(const LayerCall& call, const ConvLstmOptions& options) {
 
 std::vector<Tensor> apply(LayerCall& call, const ConvLstm& options) {
   check_sequence(call.x().shape());
-  const auto given = recurrent_inputs(name, call.inputs().size(), states, options.mask);
+  const auto given = recurrent_inputs(name, call.inputs().size(), states, options.padding_mask);
   const ConvLstmOptions how = cell_options(call, options);
   const Tensor gates = gates_of(call, how);
   const Shape one_step = gates.shape().without(1);
@@ -118,7 +118,8 @@ void define(LayerTable& table) {
                        .most_inputs = 4,
                        .outputs = 3,
                        .variables = &variables,
-                       .apply = &apply});
+                       .apply = &apply,
+                       .earlier_names = earlier_recurrent_names()});
 }
 
 }  // namespace stoker::nn::layers::conv_lstm

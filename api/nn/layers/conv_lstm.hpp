@@ -20,7 +20,7 @@ struct ConvLstm {
   ActivationName gate = sigmoid;
   Unroll unroll = Unroll::dynamic;
   bool reverse = false;
-  bool mask = false;
+  bool padding_mask = false;
   bool use_bias = true;
   InitializerName kernel_initializer = initializers::glorot_uniform;
   InitializerName bias_initializer = initializers::zeros;

@@ -1,5 +1,5 @@
-// Maps tokens [batch, time] to a u8 mask: 1 where the token is eos_token, for recurrent layers,
-// which skip these steps. `inverted`: 1 everywhere else, for attention.
+// Maps tokens [batch, time] to a u8 mask: 1 where the token is eos_token, the `padding_mask` of recurrent
+// layers, which skip these steps. `inverted`: 1 everywhere else, the `mask` of attention.
 //
 // Values; any thread. Errors are thrown as node.hpp says.
 #pragma once

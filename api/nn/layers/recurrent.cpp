@@ -32,8 +32,8 @@ std::vector<VariableSpec> kernels(std::span<const TensorSpec> inputs, const O& o
 std::vector<VariableSpec> lstm_variables(std::span<const TensorSpec> inputs, const Lstm& options) {
   std::vector<VariableSpec> all = kernels(inputs, options, 4);
   const std::vector<std::int64_t> row{options.units};
-  check_recurrent_inputs("lstm", inputs, lstm_states, row, options.mask);
-  if (!recurrent_inputs("lstm", inputs.size(), lstm_states, options.mask).states)
+  check_recurrent_inputs("lstm", inputs, lstm_states, row, options.padding_mask);
+  if (!recurrent_inputs("lstm", inputs.size(), lstm_states, options.padding_mask).states)
     declare_states(all, {"initial_c", "initial_h"}, row, options.recurrent_initializer);
   return all;
 }
@@ -41,10 +41,10 @@ std::vector<VariableSpec> lstm_variables(std::span<const TensorSpec> inputs, con
 std::vector<VariableSpec> gru_variables(std::span<const TensorSpec> inputs, const Gru& options) {
   std::vector<VariableSpec> all = kernels(inputs, options, 3);
   const std::vector<std::int64_t> row{options.units};
-  check_recurrent_inputs("gru", inputs, gru_states, row, options.mask);
+  check_recurrent_inputs("gru", inputs, gru_states, row, options.padding_mask);
   if (options.use_bias)
     all.push_back({"hidden_bias", Shape{options.units}, options.bias_initializer});
-  if (!recurrent_inputs("gru", inputs.size(), gru_states, options.mask).states)
+  if (!recurrent_inputs("gru", inputs.size(), gru_states, options.padding_mask).states)
     declare_states(all, {"initial_h"}, row, options.recurrent_initializer);
   return all;
 }
@@ -64,7 +64,8 @@ TensorSpec state_spec(const Tensor& gates, std::int64_t units) {
 }
 
 std::vector<Tensor> apply_lstm(LayerCall& call, const Lstm& options) {
-  const auto given = recurrent_inputs("lstm", call.inputs().size(), lstm_states, options.mask);
+  const auto given =
+      recurrent_inputs("lstm", call.inputs().size(), lstm_states, options.padding_mask);
   const Tensor gates = gates_of("lstm", call);
   const TensorSpec state = state_spec(gates, options.units);
   const GateFunctions functions = gate_functions(options);
@@ -79,7 +80,8 @@ std::vector<Tensor> apply_lstm(LayerCall& call, const Lstm& options) {
 }
 
 std::vector<Tensor> apply_gru(LayerCall& call, const Gru& options) {
-  const auto given = recurrent_inputs("gru", call.inputs().size(), gru_states, options.mask);
+  const auto given =
+      recurrent_inputs("gru", call.inputs().size(), gru_states, options.padding_mask);
   const Tensor gates = gates_of("gru", call);
   const GateFunctions functions = gate_functions(options);
   const Tensor& kernel = call.variable("hidden_kernel");
@@ -102,13 +104,15 @@ void define(LayerTable& table) {
        .most_inputs = 4,
        .outputs = 3,
        .variables = &lstm_variables,
-       .apply = &apply_lstm});
+       .apply = &apply_lstm,
+       .earlier_names = earlier_recurrent_names()});
   table.add<Gru>(
       {.summary = "a GRU (gated recurrent units) over [batch, time, features]: {sequence, h}",
        .most_inputs = 3,
        .outputs = 2,
        .variables = &gru_variables,
-       .apply = &apply_gru});
+       .apply = &apply_gru,
+       .earlier_names = earlier_recurrent_names()});
 }
 
 }  // namespace stoker::nn::layers::recurrent

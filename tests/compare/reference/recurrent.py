@@ -68,7 +68,7 @@ def unrolled(step, gates, state, mask, backwards):
 def inputs_of(of, states, options):
     """x, the states that are given, and the mask."""
     x, *rest = of
-    mask = rest.pop() if options("mask", False) else None
+    mask = rest.pop() if options("padding_mask", False) else None
     return x, rest if len(rest) == states else None, mask
 
 
@@ -101,7 +101,7 @@ def bidirectional(of):
     kind, shared = of.option("cell", "lstm"), of.option("shared_weights", False)
     states = {"lstm": 2, "gru": 1}[kind]
     inputs = of.inputs
-    mask = inputs[-1:] if of.option("mask", False) else []
+    mask = inputs[-1:] if of.option("padding_mask", False) else []
     given = inputs[1:len(inputs) - len(mask)]
     ways = []
     for k, name in enumerate(("forward_", "backward_")):

@@ -51,7 +51,7 @@ def one_way(of, kind, inputs, prefix, backwards):
     """With states in Stoker's order, c before h."""
     names = {"lstm": ["initial_c", "initial_h"], "gru": ["initial_h"]}[kind]
     x, *rest = inputs
-    mask = rest.pop() if of.option("mask", False) else None
+    mask = rest.pop() if of.option("padding_mask", False) else None
     weights = weights_of(of, kind, prefix)
     shape = (x.shape[0], weights[1].shape[1])
     given = rest or [of.get(prefix + name) for name in names]
@@ -71,7 +71,7 @@ def bidirectional(of):
     check(of)
     kind, shared = of.option("cell", "lstm"), of.option("shared_weights", False)
     count = {"lstm": 2, "gru": 1}[kind]
-    mask = of.inputs[-1:] if of.option("mask", False) else []
+    mask = of.inputs[-1:] if of.option("padding_mask", False) else []
     given = of.inputs[1:len(of.inputs) - len(mask)]
     ways = [one_way(of, kind, [of.inputs[0], *given[k * count:(k + 1) * count], *mask], "" if shared else name, bool(k))
             for k, name in enumerate(("forward_", "backward_"))]

@@ -142,7 +142,7 @@ TEST_F(LayerGraphs, bidirectional_is_two_layers_and_a_merge) {
   for (const std::string cell : {"lstm", "gru"}) {
     SCOPED_TRACE(cell);
     const OneLayer both{"bidirectional",
-                        {{"units", 2}, {"cell", cell}, {"merge", "add"}, {"mask", true}}};
+                        {{"units", 2}, {"cell", cell}, {"merge", "add"}, {"padding_mask", true}}};
     Variables variables;
     for (const VariableSpec& spec : both.variables({x, mask}))
       variables[spec.name] = sample(spec.shape, -1, 1, static_cast<double>(variables.size()));
@@ -150,7 +150,7 @@ TEST_F(LayerGraphs, bidirectional_is_two_layers_and_a_merge) {
       Variables own;
       for (const auto& [name, value] : variables)
         if (name.starts_with(prefix)) own[name.substr(prefix.size())] = value;
-      const Params options{{"units", 2}, {"reverse", reverse}, {"mask", true}};
+      const Params options{{"units", 2}, {"reverse", reverse}, {"padding_mask", true}};
       return OneLayer{cell, options}({x, mask}, own).outputs;
     };
     const auto there = one_way("forward_", false);

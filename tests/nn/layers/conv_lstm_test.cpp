@@ -62,7 +62,7 @@ TEST_F(ConvLstm, every_row_of_a_batch_is_computed_alone) {
 }
 
 TEST_F(ConvLstm, masked_frames_keep_the_state) {
-  const OneLayer masked = layer({{"mask", true}});
+  const OneLayer masked = layer({{"padding_mask", true}});
   const Tensor mask = tensor({{0, 0, 1}, {0, 0, 1}});
   const Tensor two = slice_along_axis(frames(), 0, 2, 1);
   const auto want = layer()({two, memory(), shown()}, weights()).outputs;

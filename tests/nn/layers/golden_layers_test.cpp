@@ -64,7 +64,7 @@ Node masked_lstm(const Nodes& in) {
   const Node x = embedding(in[0], 5, 3, {.name = "words"});
   const Node ends = layer("mask", {{"eos_token", 0}}, in[0]);
   const Layer memory{layers::Lstm{
-      .units = 2, .mask = true, .recurrent_initializer = initializers::zeros, .name = "a"}};
+      .units = 2, .padding_mask = true, .recurrent_initializer = initializers::zeros, .name = "a"}};
   return out(Layer{layers::StackColumns{}}({x, memory.outputs({x, ends})[2]}));
 }
 

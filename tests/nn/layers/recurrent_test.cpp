@@ -130,14 +130,14 @@ TEST_F(Recurrent, a_masked_step_leaves_the_state_as_it_was) {
     expect_values<float>(got.sequence, {2, 3, 1}, {11, 11, 15, 20, 20, 20});
     expect_values<float>(got.last.h, {2, 1}, {15, 20});
   };
-  check(dynamic_unroll(adding, x, start, {.mask = mask}));
-  check(static_unroll(adding, x, start, {.mask = mask}));
+  check(dynamic_unroll(adding, x, start, {.padding_mask = mask}));
+  check(static_unroll(adding, x, start, {.padding_mask = mask}));
 }
 
 TEST_F(Recurrent, a_mask_may_be_one_for_all_of_the_batch) {
   const Tensor x = tensor({{{1.0}, {2.0}}, {{3.0}, {4.0}}});
   const GruState start{zeros({2, 1})};
-  const auto got = dynamic_unroll(adding, x, start, {.mask = tensor({0, 1})});
+  const auto got = dynamic_unroll(adding, x, start, {.padding_mask = tensor({0, 1})});
   expect_values<float>(got.sequence, {2, 2, 1}, {1, 1, 3, 3});
 }
 
@@ -152,10 +152,11 @@ TEST_F(Recurrent, sequences_and_masks_that_do_not_fit_are_refused) {
   EXPECT_EQ(no_steps.code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(no_steps.op(), "dynamic_unroll");
   const Error mask = error_of([&] {
-    return dynamic_unroll(adding, zeros({2, 3, 1}), start, {.mask = zeros({2, 4})}).sequence;
+    return dynamic_unroll(adding, zeros({2, 3, 1}), start, {.padding_mask = zeros({2, 4})})
+        .sequence;
   });
   EXPECT_EQ(mask.code(), ErrorCode::shape_mismatch);
-  EXPECT_EQ(mask.reason(), "expected a mask [batch, time] for [2,3,1], got [2,4]");
+  EXPECT_EQ(mask.reason(), "expected a padding mask [batch, time] for [2,3,1], got [2,4]");
 }
 
 // Layers -----------------------------------------------------------------------------------------
@@ -190,14 +191,15 @@ TEST_P(RecurrentLayer, a_gru_gives_the_sequence_and_its_final_h) {
 }
 
 TEST_P(RecurrentLayer, masked_steps_keep_the_state) {
-  const auto lstm =
-      layer("lstm", {{"mask", true}})({sequence(), memory(), shown(), padding()}, lstm_weights())
-          .outputs;
+  const auto lstm = layer("lstm", {{"padding_mask", true}})(
+                        {sequence(), memory(), shown(), padding()}, lstm_weights())
+                        .outputs;
   expect_near(lstm[0], golden["lstm_masked"], exact);
   expect_near(lstm[1], golden["lstm_masked_c"], exact);
   expect_near(lstm[2], golden["lstm_masked_h"], exact);
   const auto gru =
-      layer("gru", {{"mask", true}})({sequence(), shown(), padding()}, gru_weights()).outputs;
+      layer("gru", {{"padding_mask", true}})({sequence(), shown(), padding()}, gru_weights())
+          .outputs;
   expect_near(gru[0], golden["gru_masked"], exact);
   expect_near(gru[1], golden["gru_masked_h"], exact);
 }
@@ -272,7 +274,8 @@ TEST_P(RecurrentLayer, states_go_on_in_the_dtype_of_inputs_and_kernels) {
 
 TEST_P(RecurrentLayer, it_runs_in_a_traced_program) {
   const auto f = jit([&](const Tensor& x, const Tensor& mask) {
-    return layer("lstm", {{"mask", true}})({x, memory(), shown(), mask}, lstm_weights()).outputs;
+    return layer("lstm", {{"padding_mask", true}})({x, memory(), shown(), mask}, lstm_weights())
+        .outputs;
   });
   expect_near(f(sequence(), padding())[0], golden["lstm_masked"], exact);
   expect_near(f(sequence(), zeros_like(padding()))[0], golden["lstm"], exact);
@@ -289,7 +292,7 @@ TEST_P(RecurrentLayer, it_maps_over_batches) {
 }
 
 TEST_P(RecurrentLayer, gradients_pass_to_inputs_states_and_weights) {
-  const auto lstm = layer("lstm", {{"mask", true}});
+  const auto lstm = layer("lstm", {{"padding_mask", true}});
   const Variables w = lstm_weights();
   expect_gradient(
       [&](const std::vector<Tensor>& in) {
@@ -334,7 +337,7 @@ TEST_F(Recurrent, the_variables_of_an_lstm_hold_its_gates_side_by_side) {
 
 TEST_F(Recurrent, inputs_that_do_not_fit_are_refused) {
   const OneLayer lstm{"lstm", {{"units", 3}}};
-  const OneLayer masked{"gru", {{"units", 3}, {"mask", true}}};
+  const OneLayer masked{"gru", {{"units", 3}, {"padding_mask", true}}};
   const Error flat = error_of([&] { return lstm.variables({zeros({2, 4})}); });
   EXPECT_EQ(flat.code(), ErrorCode::shape_mismatch);
   EXPECT_EQ(flat.reason(), "expected [batch, time, features], got [2,4]");
@@ -349,12 +352,20 @@ TEST_F(Recurrent, inputs_that_do_not_fit_are_refused) {
   const Error unmasked = error_of([&] { return masked.variables({zeros({2, 4, 2})}); });
   EXPECT_EQ(unmasked.code(), ErrorCode::arity_mismatch);
   EXPECT_EQ(unmasked.reason(),
-            "expected a sequence, or one and 1 states, and a mask; got 1 inputs");
+            "expected a sequence, or one and 1 states, and a padding mask; got 1 inputs");
   const Error shorter = error_of([&] {
     return masked.variables({zeros({2, 4, 2}), zeros({2, 3})});
   });
   EXPECT_EQ(shorter.code(), ErrorCode::shape_mismatch);
-  EXPECT_EQ(shorter.reason(), "expected a mask [2,4], got [2,3]");
+  EXPECT_EQ(shorter.reason(), "expected a padding mask [2,4], got [2,3]");
+}
+
+TEST_F(Recurrent, a_padding_mask_is_read_under_the_name_that_earlier_files_have) {
+  for (const char* const kind : {"lstm", "gru", "conv_lstm", "bidirectional"}) {
+    const Layer made{Named{kind, {{"units", 2}, {"mask", true}}}};
+    EXPECT_TRUE(made.options().flag("padding_mask")) << kind;
+    EXPECT_EQ(made.given().find("mask"), nullptr) << kind << ": it is saved under today's name";
+  }
 }
 
 TEST_F(Recurrent, options_that_there_are_not_are_refused) {
@@ -374,7 +385,7 @@ TEST_P(RecurrentOnDevices, a_masked_gru_gives_the_same_everywhere) {
   const auto single = [](const Tensor& x) { return as_type(x, DType::f32); };
   Variables variables;
   for (const auto& [name, one] : gru_weights()) variables[name] = single(one);
-  const OneLayer gru{"gru", {{"units", units}, {"mask", true}}};
+  const OneLayer gru{"gru", {{"units", units}, {"padding_mask", true}}};
   const auto got = gru({single(sequence()), single(shown()), padding()}, variables).outputs;
   expect_near(got[0], golden["gru_masked"], 1e-5);
   expect_near(got[1], golden["gru_masked_h"], 1e-5);
@@ -393,7 +404,7 @@ TEST_F(Recurrent, a_mask_says_where_a_token_pads) {
 }
 
 TEST_F(Recurrent, padding_does_not_change_what_a_sequence_comes_to) {
-  const OneLayer padded{"gru", {{"units", units}, {"mask", true}}};
+  const OneLayer padded{"gru", {{"units", units}, {"padding_mask", true}}};
   const OneLayer plain{"gru", {{"units", units}}};
   const Tensor two = rows(slice_along_axis(sequence(), 0, 2, 1), 2);
   const Tensor long_ones = concatenate({two, full({2, 2, features}, 9, DType::f64)}, 1);
