@@ -8,4 +8,5 @@
 #include "stoker/api/data/loader.hpp"
 #include "stoker/api/data/normalize.hpp"
 #include "stoker/api/data/npy_rows.hpp"
+#include "stoker/api/data/row_options.hpp"
 #include "stoker/api/data/split.hpp"

@@ -80,11 +80,12 @@ int main(int count, char** arguments) try {
     return 2;
   }
   const bool images = count > 2 && std::string_view{arguments[2]} == "cnn";
-  nn::CsvOptions form{
-      .header = false, .targets = {-1}, .target_dtype = stoker::DType::s32, .scalar_targets = true};
-  const nn::Batch all = nn::whole_batch(nn::load_csv(arguments[1], form).data);
-  const nn::Dataset digits{all.inputs[0] / 16.0, all.targets[0]};
-  const nn::Split parts = nn::split(digits, {.val_split = 0.2, .seed = 1});
+  const nn::CsvData digits = nn::load_csv(arguments[1], {.header = false,
+                                                         .targets = {-1},
+                                                         .target_dtype = stoker::DType::s32,
+                                                         .scalar_targets = true,
+                                                         .scale = 1 / 16.0});
+  const nn::Split parts = nn::split(digits.data, {.val_split = 0.2, .seed = 1});
 
   nn::Model model{network(images),
                   {.optimizer = nn::optimizers::Adam{.learning_rate = 0.002}, .seed = 1}};

@@ -56,10 +56,13 @@ int main(int count, char** arguments) try {
     std::cerr << "usage: example_fine_tuning FILE.csv[.gz]\n";
     return 2;
   }
-  nn::CsvOptions form{
-      .header = false, .targets = {-1}, .target_dtype = stoker::DType::s32, .scalar_targets = true};
-  const nn::Batch all = nn::whole_batch(nn::load_csv(arguments[1], form).data);
-  const stoker::Tensor pixels = all.inputs[0] / 16.0;
+  const nn::CsvData file = nn::load_csv(arguments[1], {.header = false,
+                                                       .targets = {-1},
+                                                       .target_dtype = stoker::DType::s32,
+                                                       .scalar_targets = true,
+                                                       .scale = 1 / 16.0});
+  const nn::Batch all = nn::whole_batch(file.data);
+  const stoker::Tensor pixels = all.inputs[0];
   const stoker::Tensor digit = all.targets[0];
 
   // The same seed splits both alike: no image of the second task was seen in the first.

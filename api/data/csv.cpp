@@ -216,7 +216,8 @@ CsvData load_csv(const std::filesystem::path& path, const CsvOptions& options) {
   table.inputs.push_back(array_of(inputs, rows, false));
   if (!targets.columns.empty())
     table.targets.push_back(array_of(targets, rows, options.scalar_targets));
-  return {dataset_from_memory(std::move(table)), std::move(input_names), std::move(target_names)};
+  return {with_row_options(dataset_from_memory(std::move(table)), {options.shape, options.scale}),
+          std::move(input_names), std::move(target_names)};
 }
 
 }  // namespace stoker::nn

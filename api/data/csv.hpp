@@ -3,6 +3,7 @@
 //     CsvData iris = load_csv("iris.csv", {.header = false, .skip_lines = 1, .targets = {-1},
 //                                          .target_dtype = DType::s32, .scalar_targets = true});
 //     CsvData houses = load_csv("houses.csv", {.targets = {"price"}});
+//     CsvData digits = load_csv("digits.csv", {.targets = {-1}, .shape = {8, 8, 1}, .scale = 1 / 16.0});
 //
 // The syntax is that of RFC 4180, with a delimiter of your choice. Lines end with LF or CRLF; empty
 // lines and a byte order mark are skipped. Numbers are decimal (1, -2.5e3, inf, nan); blanks around
@@ -11,16 +12,17 @@
 // Threads: any; blocks on the file. Throws not_found (file, column name), io_error,
 // invalid_argument (not a number, a missing value, a row of another length, a number that the dtype
 // cannot hold; details file, file_line from 1, column from 0 and its name), invalid_parameter
-// (options).
+// (options), and for `shape` and `scale` what row_options.hpp says.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "stoker/api/data/dataset.hpp"
+#include "stoker/api/data/row_options.hpp"
 
 namespace stoker::nn {
 
@@ -45,7 +47,9 @@ struct CsvOptions {
   DType target_dtype = DType::f32;
   bool scalar_targets = false;  ///< one target column gives rows of shape [], as for class indices
   MissingValue missing = MissingValue::refused;
-  bool finite = false;  ///< refuses NaN and infinities in the file
+  bool finite = false;               ///< refuses NaN and infinities in the file
+  Extents shape = {};                ///< of a row's inputs; empty: [columns]
+  std::optional<double> scale = {};  ///< inputs times this, as f32
 };
 
 struct CsvData {

@@ -77,11 +77,12 @@ Tensor load_idx(const std::filesystem::path& path) {
   return tensor(std::span{array.bytes}, array.spec);
 }
 
-Dataset idx_dataset(const std::filesystem::path& inputs, const std::filesystem::path& targets) {
+Dataset idx_dataset(const std::filesystem::path& inputs, const std::filesystem::path& targets,
+                    const RowOptions& options) {
   HostRows rows;
   rows.inputs.push_back(read_idx(inputs));
   rows.targets.push_back(read_idx(targets));
-  return dataset_from_memory(std::move(rows));
+  return with_row_options(dataset_from_memory(std::move(rows)), options);
 }
 
 }  // namespace stoker::nn

@@ -74,7 +74,7 @@ std::vector<std::filesystem::path> listed(const std::filesystem::path& folder, F
 
 }  // namespace
 
-ImageFolder image_folder(const std::filesystem::path& root) {
+ImageFolder image_folder(const std::filesystem::path& root, const RowOptions& options) {
   std::vector<std::string> names;
   std::vector<std::filesystem::path> paths;
   std::vector<std::int32_t> classes;
@@ -93,8 +93,8 @@ ImageFolder image_folder(const std::filesystem::path& root) {
                 "there are no pictures in folders here",
                 {{"folder", root.string()}}};
   std::vector<std::filesystem::path> files = paths;
-  return {Dataset{std::make_shared<ImageRows>(std::move(paths), std::move(classes))},
-          std::move(names), std::move(files)};
+  const Dataset data{std::make_shared<ImageRows>(std::move(paths), std::move(classes))};
+  return {with_row_options(data, options), std::move(names), std::move(files)};
 }
 
 }  // namespace stoker::nn

@@ -112,15 +112,15 @@ std::vector<Tensor> chosen(const std::map<std::string, Tensor>& arrays,
 }  // namespace
 
 Dataset npy_dataset(const std::vector<std::filesystem::path>& inputs,
-                    const std::vector<std::filesystem::path>& targets) {
+                    const std::vector<std::filesystem::path>& targets, const RowOptions& options) {
   if (inputs.empty()) throw Error{op, ErrorCode::invalid_argument, "there are no inputs"};
-  return Dataset{std::make_shared<NpyRows>(inputs, targets)};
+  return with_row_options(Dataset{std::make_shared<NpyRows>(inputs, targets)}, options);
 }
 
 Dataset npz_dataset(const std::filesystem::path& path, const std::vector<std::string>& inputs,
-                    const std::vector<std::string>& targets) {
+                    const std::vector<std::string>& targets, const RowOptions& options) {
   const std::map<std::string, Tensor> arrays = load_npz(path);
-  return Dataset{chosen(arrays, inputs, path), chosen(arrays, targets, path)};
+  return with_row_options({chosen(arrays, inputs, path), chosen(arrays, targets, path)}, options);
 }
 
 }  // namespace stoker::nn

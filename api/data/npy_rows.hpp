@@ -9,22 +9,24 @@
 // Threads: any; rows are read on any thread, on several at once. The files must not be truncated
 // while the dataset lives: access to a truncated mapping kills the process. Throws not_found,
 // io_error (damaged files), unsupported (Fortran order, whose rows are scattered, and what npy.hpp
-// refuses), shape_mismatch (scalars, different numbers of rows).
+// refuses), shape_mismatch (scalars, different numbers of rows), and what row_options.hpp says.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "stoker/api/data/dataset.hpp"
+#include "stoker/api/data/row_options.hpp"
 
 namespace stoker::nn {
 
 [[nodiscard]] Dataset npy_dataset(const std::vector<std::filesystem::path>& inputs,
-                                  const std::vector<std::filesystem::path>& targets);
+                                  const std::vector<std::filesystem::path>& targets,
+                                  const RowOptions& options = {});
 /// Selects arrays by their names in the archive.
 [[nodiscard]] Dataset npz_dataset(const std::filesystem::path& path,
                                   const std::vector<std::string>& inputs,
-                                  const std::vector<std::string>& targets);
+                                  const std::vector<std::string>& targets,
+                                  const RowOptions& options = {});
 
 }  // namespace stoker::nn

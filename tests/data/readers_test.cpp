@@ -1,8 +1,10 @@
 // Rows from files: CSV, IDX, NumPy's formats, folders of pictures. The files are written here.
 #include <zlib.h>
 
+#include <complex>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "stoker/api/data/csv.hpp"
 #include "stoker/api/data/idx.hpp"
@@ -74,6 +76,17 @@ TEST_F(Readers, csv_takes_columns_by_place_from_either_end) {
   expect_values<float>(all.inputs[0], {2, 2}, {2, 1, 4, 3});
   expect_values<std::int32_t>(all.targets[0], {2}, {7, 8});
   EXPECT_EQ(table.input_names, (std::vector<std::string>{"1", "0"}));
+}
+
+TEST_F(Readers, csv_gives_rows_the_shape_and_the_scale_that_they_shall_have) {
+  const CsvData table = load_csv(written("t.csv", "a,b,c,d,y\n1,2,3,4,7\n-1,0,8,16,9\n"),
+                                 {.targets = {"y"}, .shape = {2, 2, 1}, .scale = 1 / 16.0});
+  EXPECT_EQ(table.data.specs().inputs[0], (TensorSpec{DType::f32, {2, 2, 1}}));
+  const Batch all = whole_batch(table.data);
+  expect_values<float>(all.inputs[0], {2, 2, 2, 1},
+                       {0.0625, 0.125, 0.1875, 0.25, -0.0625, 0, 0.5, 1});
+  expect_values<float>(all.targets[0], {2, 1}, {7, 9});
+  EXPECT_EQ(table.input_names, (std::vector<std::string>{"a", "b", "c", "d"}));
 }
 
 TEST_F(Readers, csv_without_targets_has_inputs_only) {
@@ -198,6 +211,34 @@ TEST_F(Readers, idx_images_and_labels_make_a_dataset) {
   const Batch batch = to_batch(data.rows(second));
   expect_values<std::uint8_t>(batch.inputs[0], {1, 2, 3}, {7, 8, 9, 10, 11, 255});
   expect_values<std::uint8_t>(batch.targets[0], {1}, {0});
+}
+
+TEST_F(Readers, scaled_integers_become_f32_and_reshaped_ones_stay) {
+  const fs::path pixels = written("pixels", idx(8, {2, 2, 2}) + "\x01\x02\x03\x04\xff\x06\x07\x08");
+  const fs::path labels = written("labels", idx(8, {2}) + "\x05\x06");
+  const Batch flat = whole_batch(idx_dataset(pixels, labels, {.shape = 4}));
+  expect_values<std::uint8_t>(flat.inputs[0], {2, 4}, {1, 2, 3, 4, 255, 6, 7, 8});
+  const Batch halves = whole_batch(idx_dataset(pixels, labels, {.scale = 0.5}));
+  expect_values<float>(halves.inputs[0], {2, 2, 2}, {0.5, 1, 1.5, 2, 127.5, 3, 3.5, 4});
+  expect_values<std::uint8_t>(halves.targets[0], {2}, {5, 6});
+}
+
+TEST_F(Readers, shapes_and_scales_that_cannot_be_are_refused) {
+  const std::string text = "a,b,c\n1,2,3\n";
+  const Error shape = csv_error(text, {.shape = {2, 2}});
+  EXPECT_EQ(shape.code(), ErrorCode::shape_mismatch);
+  EXPECT_EQ(shape.reason(), "rows of [3] do not fill [2,2]");
+  EXPECT_EQ(csv_error(text, {.shape = {-3}}).code(), ErrorCode::invalid_argument);
+  const Error scale = csv_error(text, {.scale = std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(scale.code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(scale.reason(), "scale: expected a finite number, got inf");
+  const Dataset two{{zeros({2, 3}), zeros({2, 3})}, {zeros({2})}};
+  const Error which = error_of([&] { return with_row_options(two, {.shape = 3}); });
+  EXPECT_EQ(which.code(), ErrorCode::arity_mismatch);
+  EXPECT_EQ(which.reason(), "a shape is for one input, the rows have 2");
+  const Dataset complex{tensor({std::complex<float>{1, 2}}), tensor({1})};
+  EXPECT_EQ(error_of([&] { return with_row_options(complex, {.scale = 2}); }).reason(),
+            "scale: expected real inputs, got rows of c64[]");
 }
 
 TEST_F(Readers, idx_reads_every_type_big_endian) {

@@ -15,21 +15,23 @@
 namespace stoker::nn::script {
 namespace {
 
-RowChanges changes_of(lua_State* L, const OptionTable& options) {
-  RowChanges changes;
-  if (const auto extents = options.integers("shape"))
-    changes.shape = lua::value_or_raise(L, Shape::try_make(*extents, "nn"));
-  changes.scale = options.real("scale");
-  return changes;
+RowOptions row_options(lua_State* L, const OptionTable& options) {
+  RowOptions made;
+  if (auto extents = options.integers("shape")) {
+    (void)lua::value_or_raise(L, Shape::try_make(*extents, "nn"));
+    made.shape = std::move(*extents);
+  }
+  made.scale = options.real("scale");
+  return made;
 }
 
 /// Pushes data of `read`, changed and checked as the options say.
 int push_rows(lua_State* L, const OptionTable& options, bool check, std::function<Dataset()> read) {
   check = options.flag("check").value_or(check);
-  push_data(L, [read = std::move(read), changes = changes_of(L, options), check] {
+  push_data(L, [read = std::move(read), changes = row_options(L, options), check] {
     const Dataset data = read();
     if (check) check_rows(data);
-    return prepared(data, changes);
+    return with_row_options(data, changes);
   });
   return 1;
 }

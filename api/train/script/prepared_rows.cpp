@@ -11,49 +11,7 @@ void copy(std::span<const std::byte> from, std::span<std::byte> to) {
   std::memcpy(to.data(), from.data(), to.size());
 }
 
-std::vector<std::byte> scaled(const HostArray& row, double scale) {
-  const auto values = stoker::detail::converted<double>(row.bytes, row.spec);
-  std::vector<std::byte> bytes(values.size() * sizeof(float));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto value = static_cast<float>(values[i] * scale);
-    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
-  }
-  return bytes;
-}
-
 }  // namespace
-
-Dataset prepared(const Dataset& data, const RowChanges& changes) {
-  if (!changes.shape && !changes.scale) return data;
-  RowSpecs specs = data.specs();
-  if (changes.shape) {
-    if (specs.inputs.size() != 1)
-      throw Error{
-          "shape", ErrorCode::arity_mismatch,
-          "a shape is given for one input, the data has " + std::to_string(specs.inputs.size())};
-    TensorSpec& row = specs.inputs[0];
-    if (changes.shape->elements() != row.shape.elements())
-      throw Error{"shape",
-                  ErrorCode::shape_mismatch,
-                  "rows of " + row.shape.to_string() + " do not fill " + changes.shape->to_string(),
-                  {{"expected", std::to_string(changes.shape->elements()) + " elements"},
-                   {"got", std::to_string(row.shape.elements())}}};
-    row.shape = *changes.shape;
-  }
-  if (changes.scale)
-    for (TensorSpec& row : specs.inputs) row.dtype = DType::f32;
-  return dataset_from_function(
-      data.size(), std::move(specs),
-      [data, scale = changes.scale](std::int64_t row, const RowsInto& into) {
-        const std::int64_t one[] = {row};
-        if (!scale) return data.rows(one, into);
-        const HostRows read = data.rows(one);
-        for (std::size_t i = 0; i < into.inputs.size(); ++i)
-          copy(scaled(read.inputs[i], *scale), into.inputs[i]);
-        for (std::size_t i = 0; i < into.targets.size(); ++i)
-          copy(read.targets[i].bytes, into.targets[i]);
-      });
-}
 
 Dataset with_one_hot_targets(const Dataset& data, std::int64_t classes) {
   RowSpecs specs = data.specs();

@@ -1,0 +1,26 @@
+// What every reader can do with the inputs of its rows: give them another shape, and scale them.
+//
+//     Dataset digits = idx_dataset(images, labels, {.shape = {28, 28, 1}, .scale = 1 / 255.0});
+//     Dataset rows = with_row_options(pixels, {.shape = {8, 8, 1}});
+//
+// Values; any thread. Throws shape_mismatch for a shape with another number of elements than a row
+// has, arity_mismatch for a shape of several inputs, invalid_parameter for a scale that is not finite
+// or an input of complex numbers that it shall scale.
+#pragma once
+
+#include <optional>
+
+#include "stoker/api/data/dataset.hpp"
+#include "stoker/kernels/options.hpp"
+
+namespace stoker::nn {
+
+struct RowOptions {
+  Extents shape = {};                ///< of a row of the only input; empty: as it is read
+  std::optional<double> scale = {};  ///< inputs times this, as f32; none: as they are read
+};
+
+/// A view: rows are changed when they are read.
+[[nodiscard]] Dataset with_row_options(const Dataset& data, const RowOptions& options);
+
+}  // namespace stoker::nn
