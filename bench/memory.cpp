@@ -20,7 +20,7 @@ void one_run(const Device& device, std::uint32_t& state) {
   const std::int64_t n = std::int64_t{64} << (state >> 8U) % 13U;
   const std::int64_t elements = n + (state >> 16U) % n;
   const Buffer x = device.buffer(std::vector<float>(static_cast<std::size_t>(elements), 1.0F));
-  const Buffer y = device.run("elementwise_add", {x, x});
+  const Buffer y = device.run("add", {x, x});
   const Buffer z = device.run("relu", {y});
   static_cast<void>(z.read<float>(0, 1).get());
 }

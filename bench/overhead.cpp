@@ -75,9 +75,8 @@ class SleepingThread {
 void throughput(Context& context, const Device& device, const Operands& operands) {
   std::vector<KernelCallRequest> calls;
   for (int i = 0; i < 1024; ++i)
-    calls.push_back({"elementwise_add",
-                     {operands.a[i % pairs], operands.b[i % pairs]},
-                     {operands.c[i % pairs]}});
+    calls.push_back(
+        {"add", {operands.a[i % pairs], operands.b[i % pairs]}, {operands.c[i % pairs]}});
   const auto batched = sample(context.repeats(200), [&] {
     return seconds_of([&] { keep(device.submit(calls).back().poll()); }) / 1024;
   });
@@ -88,7 +87,7 @@ void throughput(Context& context, const Device& device, const Operands& operands
     return seconds_of([&] {
              for (int i = 0; i < 1024; ++i)
                keep(device
-                        .submit("elementwise_add", {operands.a[i % pairs], operands.b[i % pairs]},
+                        .submit("add", {operands.a[i % pairs], operands.b[i % pairs]},
                                 operands.c[i % pairs])
                         .poll());
            }) /
@@ -97,8 +96,7 @@ void throughput(Context& context, const Device& device, const Operands& operands
   context.report.add(Row{"commands one by one", single.rates(1e-6), "M/s", Better::higher});
   {
     const AllocationCount count;
-    static_cast<void>(
-        device.submit("elementwise_add", {operands.a[0], operands.b[0]}, operands.c[0]));
+    static_cast<void>(device.submit("add", {operands.a[0], operands.b[0]}, operands.c[0]));
     context.report.add(
         Row{"allocations of one submit", static_cast<double>(count.calls()), "", Better::lower});
   }
@@ -132,7 +130,7 @@ void callbacks(Context& context, const System& system, const Device& device,
                const Operands& operands) {
   const int count = context.repeats(20000);
   const auto submit = [&] {
-    return device.submit("elementwise_add", {operands.a[0], operands.b[0]}, operands.c[0]);
+    return device.submit("add", {operands.a[0], operands.b[0]}, operands.c[0]);
   };
 
   Stamp stamp;

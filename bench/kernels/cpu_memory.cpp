@@ -45,13 +45,9 @@ void elementwise_chain(Context& context, const System& system, const Device& dev
                        MemoryFloor& floor, const Buffer& x, const Buffer& y, const Buffer& out) {
   Pipeline pipeline = system.pipeline(device);
   pipeline.input("x", x.spec()).input("y", y.spec());
-  pipeline.add("elementwise_add", {"x", "y"}, "a")
-      .add("relu", {"a"}, "b")
-      .add("elementwise_mul", {"b", "y"}, "c");
-  pipeline.add("sigmoid", {"c"}, "d")
-      .add("elementwise_sub", {"d", "x"}, "e")
-      .add("tanh", {"e"}, "f");
-  pipeline.add("elementwise_mul", {"f", "x"}, "g").add("abs", {"g"}, "out").output("out");
+  pipeline.add("add", {"x", "y"}, "a").add("relu", {"a"}, "b").add("multiply", {"b", "y"}, "c");
+  pipeline.add("sigmoid", {"c"}, "d").add("subtract", {"d", "x"}, "e").add("tanh", {"e"}, "f");
+  pipeline.add("multiply", {"f", "x"}, "g").add("abs", {"g"}, "out").output("out");
   const Bindings bindings{{"x", x}, {"y", y}, {"out", out}};
   pipeline.run(bindings).get();
   const double bytes = 12.0 * static_cast<double>(elements);
@@ -121,9 +117,9 @@ void cpu_memory(Context& context) {
   const MemoryCase cases[] = {
       {"copy", "copy", {x}, out, {}, 8, true},
       {"fill", "fill", {}, out, {{"value", 1.5}, {"shape", {side, side}}}, 4, true},
-      {"elementwise_add", "elementwise_add", {x, y}, out, {}, 12, true},
+      {"elementwise_add", "add", {x, y}, out, {}, 12, true},
       {"elementwise_div", "elementwise_div", {x, y}, out, {}, 12, true},
-      {"elementwise_add, one row to all", "elementwise_add", {x, row}, out, {}, 8, true},
+      {"elementwise_add, one row to all", "add", {x, row}, out, {}, 8, true},
       {"relu", "relu", {x}, out, {}, 8, true},
       {"exp", "exp", {x}, out, {}, 8, true},
       {"tanh", "tanh", {x}, out, {}, 8, true},

@@ -17,7 +17,7 @@ struct Setting {
   explicit Setting(const std::string& name)
       : device{system.device(name)},
         raw{device.info().uuid},
-        add{raw.program(*system.kernel("elementwise_add"), std::array{tiny, tiny})},
+        add{raw.program(*system.kernel("add"), std::array{tiny, tiny})},
         x{device.buffer(std::vector<float>(16, 1.0F))},
         y{device.buffer(tiny)},
         raw_x{raw.memory(64)},
@@ -54,7 +54,7 @@ Latency submit_to_complete(Context& context, Setting& at) {
       if (const double seconds = seconds_of(run); i >= warm) samples.add(seconds * 1e6);
   };
   for (int round = 0; round < context.repeats(60); ++round) {
-    measure(result.ours, [&] { at.device.submit("elementwise_add", {at.x, at.x}, at.y).get(); });
+    measure(result.ours, [&] { at.device.submit("add", {at.x, at.x}, at.y).get(); });
     measure(result.waiting, [&] { at.raw.wait(at.raw.submit(one)); });
     measure(result.spinning, [&] { at.raw.spin(at.raw.submit(one)); });
     measure(result.empty, [&] { at.raw.spin(at.raw.submit(none)); });
@@ -102,7 +102,7 @@ void dependent_chain(Context& context, Setting& at) {
   std::string last = "x";
   for (int i = 0; i < chain_length; ++i) {
     std::string next = "t" + std::to_string(i);
-    pipeline.add("elementwise_add", {last, "x"}, next);
+    pipeline.add("add", {last, "x"}, next);
     last = std::move(next);
   }
   pipeline.output(last);
@@ -125,8 +125,7 @@ void independent_fan(Context& context, Setting& at) {
   });
   Pipeline pipeline = at.system.pipeline(at.device);
   pipeline.input("x", tiny);
-  for (int i = 0; i < chain_length; ++i)
-    pipeline.add("elementwise_add", {"x", "x"}, at.device.buffer(tiny));
+  for (int i = 0; i < chain_length; ++i) pipeline.add("add", {"x", "x"}, at.device.buffer(tiny));
   const Bindings bindings{{"x", at.x}};
   pipeline.run(bindings).get();
   const Duel duel_ = duel(
@@ -149,8 +148,7 @@ void stream_of_submits(Context& context, Setting& at) {
       [&] {
         return seconds_of([&] {
                  Command last;
-                 for (int i = 0; i < count; ++i)
-                   last = at.device.submit("elementwise_add", {at.x, at.x}, at.y);
+                 for (int i = 0; i < count; ++i) last = at.device.submit("add", {at.x, at.x}, at.y);
                  last.get();
                }) *
                1e6 / count;

@@ -58,7 +58,7 @@ TEST(Commands, refuse_bad_input_at_the_call) {
   EXPECT_EQ(code("gauss", {x}, x), ErrorCode::unknown_kernel);
   EXPECT_EQ(code("relu", {}, x), ErrorCode::arity_mismatch);
   EXPECT_EQ(code("relu", {x}, small), ErrorCode::shape_mismatch);
-  EXPECT_EQ(code("elementwise_add", {x, ints}, x), ErrorCode::dtype_mismatch);
+  EXPECT_EQ(code("add", {x, ints}, x), ErrorCode::dtype_mismatch);
   EXPECT_EQ(code("relu", {x}, ints), ErrorCode::dtype_mismatch);
   EXPECT_EQ(code("relu", {x}, x, {{"slope", 2}}), ErrorCode::invalid_parameter);
   EXPECT_EQ(code("relu", {x}, system.device("null").buffer({1.0F, 2.0F})), ErrorCode::wrong_device);

@@ -22,7 +22,7 @@ struct Model {
     for (std::size_t i = 0; i < result.size(); ++i) {
       const auto x = static_cast<std::uint32_t>(values[a][i]);
       const auto y = static_cast<std::uint32_t>(values[b][i]);
-      const std::uint32_t sum = kernel == "elementwise_add" ? x + y : x - y;
+      const std::uint32_t sum = kernel == "add" ? x + y : x - y;
       result[i] = static_cast<std::int32_t>(sum);
     }
     values[out] = std::move(result);
@@ -76,7 +76,7 @@ TEST_P(Hazards, order_commands_as_if_they_ran_one_by_one) {
       case 3: reads.emplace_back(buffers[a].read<std::int32_t>(), model.values[a]); break;
       default: {
         if (out == a || out == b) break;
-        const char* kernel = pick(2) ? "elementwise_add" : "elementwise_sub";
+        const char* kernel = pick(2) ? "add" : "subtract";
         device.submit(kernel, {buffers[a], buffers[b]}, buffers[out]);
         model.apply(kernel, a, b, out);
       }

@@ -33,7 +33,7 @@ TEST(PipelinePlans, have_no_stage_write_what_it_reads_but_in_place) {
       const ValueId made = graph.value("v" + std::to_string(i));
       const char* const unary[] = {"relu", "transpose", "softmax", "cumulative_sum", "copy"};
       const std::size_t which = random() % 8;
-      const auto kernel = system.kernel(which < 5 ? unary[which] : "elementwise_add");
+      const auto kernel = system.kernel(which < 5 ? unary[which] : "add");
       std::vector<ValueId> inputs{any()};
       if (which >= 5) inputs.push_back(any());
       ASSERT_TRUE(graph.add(kernel, std::move(inputs), {made}, {}));

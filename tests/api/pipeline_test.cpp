@@ -18,8 +18,8 @@ class Pipelines : public testing::TestWithParam<const char*> {
 TEST_P(Pipelines, run_stages_in_the_order_of_their_dependencies) {
   Pipeline pipeline = system.pipeline(device);
   pipeline.input("x", {DType::f32, {4}});
-  pipeline.add("elementwise_add", {"twice", "x"}, "thrice");  // added before what it needs
-  pipeline.add("elementwise_add", {"x", "x"}, "twice");
+  pipeline.add("add", {"twice", "x"}, "thrice");  // added before what it needs
+  pipeline.add("add", {"x", "x"}, "twice");
   pipeline.output("thrice");
   const Buffer x = device.buffer({1.0F, 2.0F, 3.0F, 4.0F});
   const Buffer result = device.buffer(pipeline.spec_of("thrice"));
@@ -42,7 +42,7 @@ TEST_P(Pipelines, accept_the_text_form_and_bound_buffers) {
 TEST_P(Pipelines, run_again_and_see_new_contents) {
   const Buffer x = device.buffer({1.0F});
   Pipeline pipeline = system.pipeline(device);
-  pipeline.add("elementwise_add", {x, x}, "sum");
+  pipeline.add("add", {x, x}, "sum");
   pipeline.add("copy", {"sum"}, x);
   for (int i = 0; i < 10; ++i) pipeline.run();
   EXPECT_EQ(x.read<float>().get(), (std::vector<float>{1024}));
@@ -63,8 +63,8 @@ TEST_P(Pipelines, record_once_and_replay) {
 TEST_P(Pipelines, run_concurrently_with_intermediates_of_their_own) {
   Pipeline pipeline = system.pipeline(device);
   pipeline.input("x", {DType::f32, {1000}});
-  pipeline.add("elementwise_add", {"x", "x"}, "a");
-  pipeline.add("elementwise_mul", {"a", "a"}, "y");
+  pipeline.add("add", {"x", "x"}, "a");
+  pipeline.add("multiply", {"a", "a"}, "y");
   pipeline.output("y");
   pipeline.compile();
   std::vector<std::jthread> threads;
@@ -117,16 +117,16 @@ TEST_P(Pipelines, are_as_they_were_after_a_stage_was_refused) {
   const Buffer b = device.buffer({1.0F, 2.0F});
   const Buffer out = device.buffer({0.0F, 0.0F});
   Pipeline pipeline = system.pipeline(device);
-  pipeline.add("elementwise_sub", {a, b}, "difference");
+  pipeline.add("subtract", {a, b}, "difference");
   pipeline.output("difference");
   pipeline.run({{"difference", out}}).get();
   for (int i = 0; i < 3; ++i) {
     // What it names goes with it, buffers and values.
-    EXPECT_EQ(error_of([&] {
-                pipeline.add("elementwise_sub",
-                             {device.buffer({7.0F}), device.buffer({8.0F}), "later"}, "more");
-              }).code(),
-              ErrorCode::arity_mismatch);
+    EXPECT_EQ(
+        error_of([&] {
+          pipeline.add("subtract", {device.buffer({7.0F}), device.buffer({8.0F}), "later"}, "more");
+        }).code(),
+        ErrorCode::arity_mismatch);
     out.write(std::vector<float>{0, 0});
     pipeline.run({{"difference", out}}).get();
     EXPECT_EQ(out.read<float>().get(), (std::vector<float>{9, 18}));
@@ -182,7 +182,7 @@ TEST_P(Pipelines, name_the_stage_whose_shapes_or_dtypes_do_not_fit) {
   EXPECT_EQ(error.detail("stage"), "1");
   const Buffer ints = device.buffer({1, 2, 3});
   Pipeline dtypes = system.pipeline(device);
-  dtypes.add("elementwise_add", {a, ints}, "y");
+  dtypes.add("add", {a, ints}, "y");
   EXPECT_EQ(error_of([&] { dtypes.run(); }).code(), ErrorCode::dtype_mismatch);
 }
 

@@ -39,7 +39,7 @@ int live(const System& system, const Shared& shared, unsigned seed) {
     const float value = static_cast<float>(random() % 1000);
     const Buffer mine = device.buffer(std::vector<float>(elements, value));
     const Buffer sum = device.buffer(DType::f32, {elements});
-    const Command add = device.submit("elementwise_add", {mine, shared.buffers[which]}, sum);
+    const Command add = device.submit("add", {mine, shared.buffers[which]}, sum);
     switch (random() % 6) {
       case 0: add.cancel(); break;
       case 1: mine.release(); break;

@@ -137,8 +137,8 @@ TEST(OpsCommand, lists_what_a_tensor_library_has) {
   EXPECT_EQ(by_name["floor"]["gradient"], "zero");
   EXPECT_EQ(by_name["quotient"]["gradient"], "none");
   EXPECT_EQ(by_name["bitcast"]["gradient"], "none");
-  for (const char* name : {"lu", "qr", "svd", "cumulative_product", "cumulative_max", "barrier",
-                           "window_scatter_max", "window_scatter_min"})
+  for (const char* name : {"lu", "qr", "svd", "cumulative_product", "cumulative_max",
+                           "computed_after", "window_scatter_max", "window_scatter_min"})
     EXPECT_EQ(by_name[name]["gradient"], "exact") << name;
   EXPECT_EQ(by_name["svd"]["devices"].size(), 1U);
 }

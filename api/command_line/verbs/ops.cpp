@@ -100,7 +100,7 @@ std::string_view family_of(const Op& op) {
     case OpKind::scalar: return "elementwise";
     case OpKind::view:
     case OpKind::reshape:
-    case OpKind::barrier: return "views";
+    case OpKind::computed_after: return "views";
     case OpKind::kernel:
       if (!names_kernel(op)) return "control";
       return KernelRegistry::builtin().find(op.computed_by).value()->family;

@@ -61,7 +61,8 @@ Names same(ExportCall& call) {
 void define(ExportTable& table) {
   table.add("constant", &constant);
   table.add("iota", &iota);
-  for (const char* name : {"variable", "stop_gradient", "barrier", "hook"}) table.add(name, &same);
+  for (const char* name : {"variable", "stop_gradient", "computed_after", "hook"})
+    table.add(name, &same);
 }
 
 }  // namespace stoker::onnx::exports::leaves

@@ -7,7 +7,7 @@ namespace stoker {
 
 Tensor computed_after(const Tensor& x, std::span<const Tensor> others) {
   if (others.empty()) return x;
-  return Tensor{expr::barrier(x.value(), detail::values_of(others)), x.names()};
+  return Tensor{expr::computed_after(x.value(), detail::values_of(others)), x.names()};
 }
 
 }  // namespace stoker

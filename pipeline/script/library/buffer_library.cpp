@@ -181,14 +181,14 @@ int refuse_field(lua_State* L, Script&) {
 
 /// What Lua's operators are.
 namespace operators {
-constexpr const char* add = "elementwise_add";
-constexpr const char* subtract = "elementwise_sub";
-constexpr const char* multiply = "elementwise_mul";
+constexpr const char* add = "add";
+constexpr const char* subtract = "subtract";
+constexpr const char* multiply = "multiply";
 constexpr const char* divide = "elementwise_div";
 constexpr const char* floor_divide = "floor_divide";
 constexpr const char* modulo = "modulo";
 constexpr const char* power = "pow";
-constexpr const char* negate = "neg";
+constexpr const char* negate = "negate";
 constexpr const char* bit_and = "bitwise_and";
 constexpr const char* bit_or = "bitwise_or";
 constexpr const char* bit_xor = "bitwise_xor";

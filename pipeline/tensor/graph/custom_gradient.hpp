@@ -39,6 +39,6 @@ using BackwardRule =
 
 /// The same elements, to be computed when the others are there: passes do not see through, so that what
 /// is computed of it is not taken for what is computed of `x`.
-[[nodiscard]] Value barrier(const Value& x, std::span<const Value> after);
+[[nodiscard]] Value computed_after(const Value& x, std::span<const Value> after);
 
 }  // namespace stoker::expr

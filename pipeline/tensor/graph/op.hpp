@@ -76,16 +76,16 @@ struct Batch {
 };
 
 enum class OpKind : std::uint8_t {
-  known,      ///< a leaf that holds a buffer
-  parameter,  ///< a leaf that is given a value later
-  constant,   ///< a leaf: one number, repeated
-  index,      ///< a leaf: positions along an axis
-  scalar,     ///< a function of one element of each input; fuses with its neighbours
-  view,       ///< its input read in another order; fuses into whoever reads it
-  reshape,    ///< its input under another shape: the same elements in the same order
-  barrier,    ///< its first input, when the others are there; nothing is read through it
-  kernel,     ///< a kernel call
-  host,       ///< work that the host drives: loops, branches, calls of the program
+  known,           ///< a leaf that holds a buffer
+  parameter,       ///< a leaf that is given a value later
+  constant,        ///< a leaf: one number, repeated
+  index,           ///< a leaf: positions along an axis
+  scalar,          ///< a function of one element of each input; fuses with its neighbours
+  view,            ///< its input read in another order; fuses into whoever reads it
+  reshape,         ///< its input under another shape: the same elements in the same order
+  computed_after,  ///< its first input, when the others are there; nothing is read through it
+  kernel,          ///< a kernel call
+  host,            ///< work that the host drives: loops, branches, calls of the program
 };
 
 class HostStep;  // host_step.hpp

@@ -317,7 +317,7 @@ class Lowering {
     } else if (one.op->kind == OpKind::reshape) {
       STOKER_ASSIGN(const ValueId base, stored(one.inputs[0]));
       value = now().graph.alias(name_of(ref), base, one.specs[0].shape);
-    } else if (one.op->kind == OpKind::barrier) {
+    } else if (one.op->kind == OpKind::computed_after) {
       STOKER_ASSIGN(const ValueId base, stored(one.inputs[0]));
       STOKER_ASSIGN(const std::vector<ValueId> after, awaited(one));
       value = now().graph.alias(name_of(ref), base, one.specs[0].shape, after);
@@ -328,11 +328,11 @@ class Lowering {
     return value;
   }
 
-  /// What is in memory when all that a barrier waits for is: views and reshapes are there when what they
+  /// What is in memory when all that `later` is computed after is: views and reshapes are there when what they
   /// stand on is. Nothing of what is given or of what an earlier segment keeps to itself.
-  Result<std::vector<ValueId>> awaited(const Instruction& barrier) {
+  Result<std::vector<ValueId>> awaited(const Instruction& later) {
     std::vector<ValueId> values;
-    std::vector<Ref> open{barrier.inputs.begin() + 1, barrier.inputs.end()};
+    std::vector<Ref> open{later.inputs.begin() + 1, later.inputs.end()};
     std::set<Key> seen;
     while (!open.empty()) {
       const Ref ref = open.back();

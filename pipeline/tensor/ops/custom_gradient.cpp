@@ -1,4 +1,4 @@
-// Backward rules of the program's own, and barriers.
+// Backward rules of the program's own, and the order of what does not need each other.
 #include "stoker/pipeline/tensor/graph/custom_gradient.hpp"
 
 #include "stoker/pipeline/tensor/graph/batching.hpp"
@@ -112,7 +112,7 @@ std::vector<Value> checkpoint(const Function& function, std::span<const Value> a
     std::vector<Value> sources;
     std::vector<Value> floats;
     for (const Value& input : given) {
-      sources.push_back(variable(barrier(input, seeds)));
+      sources.push_back(variable(computed_after(input, seeds)));
       if (is_float(input.dtype())) floats.push_back(sources.back());
     }
     const std::vector<Value> found = gradients(call(closed, sources), seeds, floats);
@@ -125,11 +125,11 @@ std::vector<Value> checkpoint(const Function& function, std::span<const Value> a
   return custom_gradient(inputs, call(closed, inputs), again);
 }
 
-Value barrier(const Value& x, std::span<const Value> after) {
-  static constinit NamedOp op{"barrier"};
+Value computed_after(const Value& x, std::span<const Value> after) {
+  static constinit NamedOp op{"computed_after"};
   Values inputs{x};
   for (const Value& one : after) {
-    // Nobody may have read another barrier yet: what it waits for is waited for here.
+    // Nobody may have read another such value yet: what it waits for is waited for here.
     if (&one.node()->op() == &op.get()) {
       const Values those = one.node()->inputs();
       inputs.insert(inputs.end(), those.begin(), those.end());
@@ -156,25 +156,25 @@ void define(OpTable& table) {
   custom.batch = &batch_rule;
   table.add(std::move(custom));
 
-  Op barrier;
-  barrier.name = "barrier";
-  barrier.kind = OpKind::barrier;
-  barrier.inputs = {1, any_number};
-  barrier.summary =
+  Op after;
+  after.name = "computed_after";
+  after.kind = OpKind::computed_after;
+  after.inputs = {1, any_number};
+  after.summary =
       "the first input, computed after all other inputs, which are computed even if nothing else "
       "reads them";
-  barrier.infer = [](const OpCall& call) -> Result<Specs> { return Specs{call.input()}; };
-  barrier.gradient = [](const Backward& b) {
+  after.infer = [](const OpCall& call) -> Result<Specs> { return Specs{call.input()}; };
+  after.gradient = [](const Backward& b) {
     Values gradients(b.inputs.size());
     gradients[0] = b.g();
     return gradients;
   };
-  barrier.batch = [](const Batch& b) {
+  after.batch = [](const Batch& b) {
     Values inputs(b.inputs.begin(), b.inputs.end());
     inputs[0] = spread(b);
     return apply(b.op, std::move(inputs));
   };
-  table.add(std::move(barrier));
+  table.add(std::move(after));
 }
 
 }  // namespace ops::custom_gradient

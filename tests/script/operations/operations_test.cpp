@@ -21,7 +21,7 @@ class Operations : public Scripts {
 TEST_F(Operations, of_tensors_are_all_there) {
   // Leaves, what stands for functions of the program, gradients and order: nothing to call.
   const std::set<std::string> none = {
-      "barrier",        "cond",      "constant", "custom_gradient", "hook",      "host_call",
+      "computed_after", "cond",      "constant", "custom_gradient", "hook",      "host_call",
       "kernel_call",    "known",     "scan",     "stop_gradient",   "parameter", "variable",
       "transpose_copy", "while_loop"};
   for (const expr::Op* op : expr::op_table().list())
