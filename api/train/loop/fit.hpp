@@ -97,7 +97,8 @@ namespace callbacks {
 
 struct EarlyStopping {
   std::int64_t patience = 5;  ///< epochs without an improvement
-  double min_delta = 1e-4;    ///< an improvement is a loss that is lower than the best by more than this
+  double min_delta =
+      1e-4;  ///< an improvement is a loss that is lower than the best by more than this
 };
 /// Ends the training when watched_loss() has not improved for `patience` epochs.
 [[nodiscard]] Callback early_stopping(const EarlyStopping& options = {});
