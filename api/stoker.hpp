@@ -24,6 +24,7 @@
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/execution/executor.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
+#include "stoker/runtime/futures/future_await.hpp"
 #include "stoker/runtime/futures/timeline.hpp"
 #include "stoker/runtime/futures/when.hpp"
 #include "stoker/runtime/observe/metrics.hpp"
