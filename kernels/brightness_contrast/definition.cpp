@@ -44,7 +44,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.dtypes = image::dtypes();
   kernel.in_place = true;
   image::keep_shape(kernel);
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

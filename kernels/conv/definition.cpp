@@ -1,8 +1,8 @@
 #include "stoker/kernels/conv/gpu.hpp"
 #include "stoker/kernels/conv/options.hpp"
 #include "stoker/kernels/conv/problem.hpp"
-#include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/single_output.hpp"
 
 namespace stoker::kernels::conv {
 
@@ -16,10 +16,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "XLA operation semantics, ConvGeneralDilated";
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::float_dtypes();
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_ASSIGN(const TensorSpec spec, infer(call));
-    return std::vector{spec};
-  };
+  rules::use_rule(kernel, &infer);
   const GpuShaders& shaders = GpuShaders::shared();
   kernel.shaders = shaders.all();
   kernel.gpu = [&shaders](const KernelCall& call, std::span<const TensorSpec> outputs,

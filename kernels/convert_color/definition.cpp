@@ -52,7 +52,7 @@ Result<void> define(KernelRegistry& registry) {
       "T.871 (JFIF)";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

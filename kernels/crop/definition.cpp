@@ -65,7 +65,7 @@ Result<void> define(KernelRegistry& registry) {
       "a part of the image: width columns and height rows, with the upper left corner at (x, y)";
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

@@ -44,7 +44,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.summary = "the image mirrored: left becomes right, top becomes bottom, or both";
   kernel.dtypes = rules::all_dtypes();
   image::keep_shape(kernel);
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

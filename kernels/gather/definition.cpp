@@ -1,8 +1,8 @@
 #include "stoker/kernels/gather/gather.hpp"
 #include "stoker/kernels/gather/options.hpp"
 #include "stoker/kernels/indexing/indices.hpp"
-#include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/single_output.hpp"
 
 namespace stoker::kernels::gather {
 namespace {
@@ -40,10 +40,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = gather::shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                        const GpuTraits&) { return plan(*shader, call, outputs[0]); };
+  rules::use_shader(kernel, shader(), &plan);
   return registry.add(std::move(kernel));
 }
 

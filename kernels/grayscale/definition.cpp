@@ -43,7 +43,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "ITU-R BT.601 luma, on values as stored";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

@@ -13,14 +13,6 @@ void keep_shape(Kernel& kernel) {
   };
 }
 
-void use_shader(Kernel& kernel, std::shared_ptr<const Shader> shader, Planner plan) {
-  kernel.shaders = {shader};
-  kernel.gpu = [shader = std::move(shader), plan](
-                   const KernelCall& call, std::span<const TensorSpec> outputs, const GpuTraits&) {
-    return plan(*shader, call, outputs[0]);
-  };
-}
-
 GpuPlan one_pass(const Shader& shader, std::string variant, const PushValues& push,
                  std::uint64_t threads) {
   GpuPlan plan;

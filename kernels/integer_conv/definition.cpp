@@ -3,8 +3,8 @@
 #include "stoker/kernels/integer_conv/options.hpp"
 #include "stoker/kernels/integer_conv/problem.hpp"
 #include "stoker/kernels/integer_matmul/tile.hpp"
-#include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/single_output.hpp"
 
 namespace stoker::kernels::integer_conv {
 namespace {
@@ -43,14 +43,13 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
-                    const Shader& shader) {
+Result<GpuPlan> gpu(const Shader& shader, const KernelCall& call, const TensorSpec& result) {
   if (options::from<IntegerConv>(call.params).kernel_blocked)
     return Error{"integer_conv", ErrorCode::unsupported,
                  "the GPU version takes kernels without blocks"};
   STOKER_TRY(rules::gpu_indexable("integer_conv", call.inputs));
-  STOKER_TRY(rules::gpu_indexable("integer_conv", outputs));
-  const Problem problem = describe(call, outputs[0].shape);
+  STOKER_TRY(rules::gpu_indexable("integer_conv", {&result, 1}));
+  const Problem problem = describe(call, result.shape);
   const conv::Problem& p = problem.conv;
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   for (std::size_t i = 0; i < p.rank; ++i)
@@ -92,14 +91,8 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "ONNX operator ConvInteger";
   kernel.inputs = {2, 4};
   kernel.dtypes = {DType::s8, DType::u8};
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_ASSIGN(TensorSpec spec, infer(call));
-    return std::vector{spec};
-  };
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                        const GpuTraits&) { return gpu(call, outputs, *shader); };
+  rules::use_rule(kernel, &infer);
+  rules::use_shader(kernel, make_shader(), &gpu);
   return registry.add(std::move(kernel));
 }
 

@@ -1,8 +1,8 @@
 #include "stoker/kernels/integer_matmul/options.hpp"
 #include "stoker/kernels/integer_matmul/problem.hpp"
 #include "stoker/kernels/integer_matmul/tile.hpp"
-#include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/single_output.hpp"
 
 namespace stoker::kernels::integer_matmul {
 namespace {
@@ -32,10 +32,9 @@ std::shared_ptr<const Shader> make_shader() {
   return std::make_shared<const Shader>(std::move(shader));
 }
 
-Result<GpuPlan> gpu(const KernelCall& call, std::span<const TensorSpec> outputs,
-                    const Shader& shader) {
+Result<GpuPlan> gpu(const Shader& shader, const KernelCall& call, const TensorSpec& result) {
   STOKER_TRY(rules::gpu_indexable("integer_matmul", call.inputs));
-  STOKER_TRY(rules::gpu_indexable("integer_matmul", outputs));
+  STOKER_TRY(rules::gpu_indexable("integer_matmul", {&result, 1}));
   const Problem problem = describe(call);
   const matmul::Problem& p = problem.product;
   const std::int64_t tiles_m = (p.m + tile_side - 1) / tile_side,
@@ -72,14 +71,8 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "ONNX operator MatMulInteger";
   kernel.inputs = {2, 4};
   kernel.dtypes = {DType::s8, DType::u8};
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_ASSIGN(TensorSpec spec, infer(call));
-    return std::vector{spec};
-  };
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                        const GpuTraits&) { return gpu(call, outputs, *shader); };
+  rules::use_rule(kernel, &infer);
+  rules::use_shader(kernel, make_shader(), &gpu);
   return registry.add(std::move(kernel));
 }
 

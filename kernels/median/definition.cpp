@@ -51,7 +51,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "J. W. Tukey, Exploratory Data Analysis (1977)";
   kernel.dtypes = image::dtypes();
   image::keep_shape(kernel);
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

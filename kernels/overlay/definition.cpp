@@ -77,7 +77,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.inputs = {1, 2};
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

@@ -1,7 +1,7 @@
-#include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/packed_matmul/options.hpp"
 #include "stoker/kernels/packed_matmul/problem.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/single_output.hpp"
 
 namespace stoker::kernels::packed_matmul {
 namespace {
@@ -86,10 +86,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "ONNX Runtime's operator MatMulNBits";
   kernel.inputs = {3, 4};
   kernel.dtypes = {std::begin(left_dtypes), std::end(left_dtypes)};
-  kernel.infer = [](const KernelCall& call) -> Result<std::vector<TensorSpec>> {
-    STOKER_ASSIGN(TensorSpec spec, infer(call));
-    return std::vector{spec};
-  };
+  rules::use_rule(kernel, &infer);
   const std::vector<SpecConstant> constants{{"BITS", 4}, {"HAS_ZEROS"}, {"VECTOR"}};
   const Shaders shaders{make_shader("packed_matmul_rows", "packed_matmul/rows.glsl", constants),
                         make_shader("packed_matmul_tiled", "packed_matmul/tiled.glsl", constants)};

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "stoker/kernels/indexing/indices.hpp"
-#include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/pad/options.hpp"
 #include "stoker/kernels/pad/padding.hpp"
 #include "stoker/kernels/rules.hpp"
+#include "stoker/kernels/single_output.hpp"
 
 namespace stoker::kernels::pad {
 namespace {
@@ -88,10 +88,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.inputs = {2, 2};
   kernel.dtypes = rules::all_dtypes();
   kernel.infer = infer;
-  const std::shared_ptr<const Shader> shader = make_shader();
-  kernel.shaders = {shader};
-  kernel.gpu = [shader](const KernelCall& call, std::span<const TensorSpec> outputs,
-                        const GpuTraits&) { return plan(*shader, call, outputs[0]); };
+  rules::use_shader(kernel, make_shader(), &plan);
   return registry.add(std::move(kernel));
 }
 

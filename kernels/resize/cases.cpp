@@ -14,15 +14,14 @@ std::vector<std::pair<std::int64_t, double>> taps(const KernelCall& call, std::i
   const Filter filter = given.mode;
   if (filter == Filter::nearest) return {{(2 * i + 1) * in / (2 * out), 1.0}};
   const double stretch = image::filter_stretch(in, out, given.antialias);
-  const double centre =
-      (static_cast<double>(i) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
+  const double centre = image::half_pixel_place(i, in, out);
   const auto reach = static_cast<std::int64_t>(std::ceil(2 * stretch));
   std::vector<std::pair<std::int64_t, double>> result;
   double sum = 0;
   for (auto k = static_cast<std::int64_t>(std::floor(centre)) - reach;
        k <= centre + static_cast<double>(reach) + 1; ++k) {
-    result.emplace_back(k,
-                        image::filter_weight(filter, (static_cast<double>(k) - centre) / stretch));
+    result.emplace_back(
+        k, image::interpolation_of(filter).weight((static_cast<double>(k) - centre) / stretch));
     sum += result.back().second;
   }
   for (auto& [k, weight] : result) weight /= sum;

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "stoker/kernels/image/image.hpp"
-#include "stoker/kernels/image/sampling.hpp"
+#include "stoker/kernels/image/interpolation.hpp"
 #include "stoker/kernels/kernel.hpp"
 #include "stoker/kernels/resize/options.hpp"
 #include "stoker/kernels/rules.hpp"

@@ -20,9 +20,12 @@ template <class O, class V> void visit_resize(O& o, V&& visit) {
                         {"bicubic", Filter::bicubic}}),
         "how values between pixels are computed");
   visit("antialias", o.antialias, anything,
-        "widens the filter by the factor by which an axis shrinks; nearest ignores it");
+        "widens the filter by the factor by which an axis shrinks; nearest ignores it. The layer "
+        "resize does so unless told not to");
 }
 
+/// Antialiased if asked, as in OpenCV and ONNX, whose programs expect to find the plain filter here. The layer of this
+/// name is antialiased unless asked otherwise (api/nn/layers/resize.hpp).
 struct Resize {
   static constexpr KernelName kind{"resize"};
   std::int64_t width = 0;

@@ -1,22 +1,14 @@
 #include <cmath>
 
-#include "stoker/kernels/case_grid.hpp"
-#include "stoker/kernels/indexing/case_index.hpp"
+#include "stoker/kernels/boxes/suite.hpp"
 #include "stoker/kernels/roi_align/options.hpp"
-#include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::roi_align {
 namespace {
 
-struct Named {
-  std::string label;
-  Shape x;
-  std::int64_t boxes;
-  Params params;
-  Fill corners = {-2, 14};
-};
+using cases::Boxes;
 
-std::vector<Named> usual() {
+std::vector<Boxes> usual() {
   return {{"bins", Shape{2, 3, 9, 12}, 5, {{"height", 4}, {"width", 2}, {"samples", 2}}},
           {"largest",
            Shape{2, 3, 9, 12},
@@ -30,35 +22,13 @@ std::vector<Named> usual() {
           {"as_many_samples_as_pixels", Shape{3, 2, 16, 16}, 9, {{"height", 2}, {"width", 4}}}};
 }
 
-std::vector<Named> unusual() {
-  return {{"one", Shape{1, 1, 1, 1}, 3, {}, {-1, 2}},
-          {"no_boxes", Shape{2, 3, 4, 5}, 0, {{"height", 2}, {"width", 2}}},
-          {"no_channels", Shape{2, 0, 4, 5}, 3, {{"height", 2}, {"width", 2}}},
-          {"no_image", Shape{0, 3, 4, 5}, 0, {}},
-          {"most_samples", Shape{1, 1, 5, 7}, 3, {{"samples", 67}, {"pool", "max"}}},
-          {"far_larger_than_the_image",
-           Shape{1, 2, 6, 5},
-           9,
-           {{"height", 3}, {"width", 3}},
-           {-300, 300}},
+std::vector<Boxes> unusual() {
+  return {{"most_samples", Shape{1, 1, 5, 7}, 3, {{"samples", 67}, {"pool", "max"}}},
           {"far_larger_largest",
            Shape{1, 2, 6, 5},
            9,
            {{"height", 3}, {"width", 3}, {"pool", "max"}},
-           {-300, 300}},
-          {"many", Shape{4, 17, 23, 31}, 67, {{"height", 7}, {"width", 7}}, {0, 30}}};
-}
-
-KernelCase make(const Named& one, DType dtype) {
-  return {.label = std::string{to_string(dtype)} + "_" + one.label,
-          .inputs = {{dtype, one.x}, {dtype, Shape{one.boxes, 4}}, {DType::s32, Shape{one.boxes}}},
-          .params = one.params,
-          .fills = {{}, one.corners, {-1, static_cast<double>(one.x[0])}}};
-}
-
-double read(const std::vector<double>& x, const Shape& shape, std::int64_t plane, std::int64_t row,
-            std::int64_t column) {
-  return x[static_cast<std::size_t>((plane * shape[2] + row) * shape[3] + column)];
+           {-300, 300}}};
 }
 
 /// The two pixels at `at`, and what the second counts.
@@ -73,8 +43,8 @@ Pixels pixels_at(double at, std::int64_t extent) {
   return {first, first + 1, at - static_cast<double>(first)};
 }
 
-double pooled(const RoiAlign& how, const std::vector<double>& x, const Shape& shape,
-              std::int64_t plane, const double* box, std::int64_t row, std::int64_t column) {
+double pooled(const RoiAlign& how, const double* plane, const Shape& shape, const double* box,
+              std::int64_t row, std::int64_t column) {
   const double offset = how.half_pixel ? 0.5 : 0;
   const double x1 = box[0] * how.scale - offset;
   const double y1 = box[1] * how.scale - offset;
@@ -94,6 +64,7 @@ double pooled(const RoiAlign& how, const std::vector<double>& x, const Shape& sh
   };
   const std::int64_t down = count(height);
   const std::int64_t across = count(width);
+  const auto pixel = [&](std::int64_t y, std::int64_t x) { return plane[y * shape[3] + x]; };
   double total = 0;
   double most = -INFINITY;
   for (std::int64_t i = 0; i < down; ++i)
@@ -111,33 +82,15 @@ double pooled(const RoiAlign& how, const std::vector<double>& x, const Shape& sh
       }
       const Pixels v = pixels_at(y, shape[2]);
       const Pixels h = pixels_at(at, shape[3]);
-      for (const double part :
-           {(1 - v.share) * (1 - h.share) * read(x, shape, plane, v.first, h.first),
-            (1 - v.share) * h.share * read(x, shape, plane, v.first, h.second),
-            v.share * (1 - h.share) * read(x, shape, plane, v.second, h.first),
-            v.share * h.share * read(x, shape, plane, v.second, h.second)}) {
+      for (const double part : {(1 - v.share) * (1 - h.share) * pixel(v.first, h.first),
+                                (1 - v.share) * h.share * pixel(v.first, h.second),
+                                v.share * (1 - h.share) * pixel(v.second, h.first),
+                                v.share * h.share * pixel(v.second, h.second)}) {
         total += part;
         most = std::max(most, part);
       }
     }
   return how.pool == RegionPool::max ? most : total / static_cast<double>(down * across);
-}
-
-std::vector<double> reference(const KernelCall& call, const Shape& result,
-                              const std::vector<std::vector<double>>& inputs) {
-  const auto how = options::from<RoiAlign>(call.params);
-  const Shape& shape = call.shape();
-  std::vector<double> y(static_cast<std::size_t>(result.elements()));
-  cases::Coordinates walk{result};
-  for (double& one : y) {
-    const std::vector<std::int64_t>& at = walk.at();
-    const auto box = static_cast<std::size_t>(at[0]);
-    const std::int64_t image = cases::clamped_index(inputs[2][box], shape[0]);
-    one = pooled(how, inputs[0], shape, image * shape[1] + at[1], inputs[1].data() + 4 * box, at[2],
-                 at[3]);
-    walk.next();
-  }
-  return y;
 }
 
 /// Places are rounded in the type of the computation, a few times, and the steepest slope is that from -2 to 2.
@@ -152,19 +105,11 @@ ErrorBound bound_of(const KernelCall& call) {
 }  // namespace
 
 void suites(std::vector<KernelSuite>& suites) {
-  KernelSuite suite;
-  suite.kernel = "roi_align";
-  for (const DType dtype : rules::float_dtypes())
-    for (const Named& one : usual()) suite.cases.push_back(make(one, dtype));
-  for (const Named& one : unusual()) suite.cases.push_back(make(one, DType::f32));
-  KernelCase no_numbers = make(usual()[3], DType::f32);
+  auto suite = cases::suite_of_boxes<RoiAlign>(usual(), unusual(), &pooled);
+  KernelCase no_numbers = cases::case_of(usual()[3], DType::f32);
   no_numbers.label += "_of_no_numbers";
   no_numbers.fills[1].specials = true;
   suite.cases.push_back(std::move(no_numbers));
-  suite.reference = [](const KernelCall& call, std::span<const TensorSpec> outputs,
-                       const std::vector<std::vector<double>>& inputs) {
-    return std::vector<std::vector<double>>{reference(call, outputs[0].shape, inputs)};
-  };
   suite.bound = bound_of;
   suites.push_back(std::move(suite));
 }

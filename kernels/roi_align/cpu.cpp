@@ -2,10 +2,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
-#include "stoker/kernels/cpu/convert.hpp"
-#include "stoker/kernels/cpu_plan.hpp"
+#include "stoker/kernels/boxes/pool_bins.hpp"
 #include "stoker/kernels/roi_align/options.hpp"
 
 namespace stoker::kernels::roi_align::STOKER_ISA {
@@ -29,43 +27,17 @@ template <class A> struct Between {
   A share = 0;
 };
 
-template <class T> class Regions {
+template <class T> class BilinearSamples {
   using A = cpu::Compute<T>;
 
  public:
-  Regions(const RoiAlign& how, const Shape& x, std::int64_t boxes)
-      : how_{how}, batch_{x[0]}, channels_{x[1]}, rows_{x[2]}, columns_{x[3]}, boxes_{boxes} {}
+  explicit BilinearSamples(const KernelCall& call)
+      : how_{options::from<RoiAlign>(call.params)},
+        rows_{call.shape()[2]},
+        columns_{call.shape()[3]} {}
 
-  /// Rows of bins of all boxes.
-  [[nodiscard]] std::size_t items() const noexcept {
-    return static_cast<std::size_t>(boxes_ * how_.height);
-  }
-
-  void run(const CpuArgs& args, SliceRange range) const {
-    for (std::size_t item = range.begin; item < range.end; ++item) {
-      const auto box = static_cast<std::int64_t>(item) / how_.height;
-      const auto row = static_cast<std::int64_t>(item) % how_.height;
-      const std::int64_t image =
-          std::clamp<std::int64_t>(args.in<std::int32_t>(2)[box], 0, batch_ - 1);
-      std::array<A, 4> corners{};
-      cpu::load_block(args.in<T>(1) + 4 * box, corners.data(), corners.size());
-      const Samples<A> down = samples(corners[1], corners[3], how_.height, row, rows_);
-      for (std::int64_t column = 0; column < how_.width; ++column) {
-        const Samples<A> across = samples(corners[0], corners[2], how_.width, column, columns_);
-        for (std::int64_t channel = 0; channel < channels_; ++channel) {
-          const std::int64_t plane = image * channels_ + channel;
-          const A pooled = pool(args.in<T>(0) + plane * rows_ * columns_, down, across);
-          T* const to = args.out<T>() +
-                        (((box * channels_ + channel) * how_.height + row) * how_.width + column);
-          cpu::store_block(&pooled, to, 1);
-        }
-      }
-    }
-  }
-
- private:
-  [[nodiscard]] Samples<A> samples(A low, A high, std::int64_t bins, std::int64_t bin,
-                                   std::int64_t extent) const {
+  [[nodiscard]] Samples<A> along(A low, A high, std::int64_t bins, std::int64_t bin,
+                                 std::int64_t extent) const {
     const A scale = static_cast<A>(how_.scale);
     const A offset = how_.half_pixel ? A(0.5) : A(0);
     const A from = low * scale - offset;
@@ -91,25 +63,7 @@ template <class T> class Regions {
     return made;
   }
 
-  /// False for a place more than a pixel outside of the image.
-  [[nodiscard]] static bool between(const Samples<A>& along, std::int64_t sample,
-                                    std::int64_t extent, Between<A>& made) {
-    A at = along.start + (static_cast<A>(sample) + A(0.5)) * along.step;
-    if (at < -1 || at > static_cast<A>(extent)) return false;
-    at = std::max(at, A(0));
-    made.first = std::min(static_cast<std::int64_t>(at), extent - 1);
-    made.second = std::min(made.first + 1, extent - 1);
-    made.share = made.second > made.first ? at - static_cast<A>(made.first) : A(0);
-    return true;
-  }
-
-  [[nodiscard]] static A value(const T* at) {
-    A read = 0;
-    cpu::load_block(at, &read, 1);
-    return read;
-  }
-
-  [[nodiscard]] A pool(const T* plane, const Samples<A>& down, const Samples<A>& across) const {
+  [[nodiscard]] A pooled(const T* plane, const Samples<A>& down, const Samples<A>& across) const {
     A total = 0;
     A greatest = -std::numeric_limits<A>::infinity();
     std::int64_t visited = 0;
@@ -138,31 +92,32 @@ template <class T> class Regions {
     return how_.pool == RegionPool::max ? greatest : total / count;
   }
 
+ private:
+  /// False for a place more than a pixel outside of the image.
+  [[nodiscard]] static bool between(const Samples<A>& axis, std::int64_t sample,
+                                    std::int64_t extent, Between<A>& made) {
+    A at = axis.start + (static_cast<A>(sample) + A(0.5)) * axis.step;
+    if (at < -1 || at > static_cast<A>(extent)) return false;
+    at = std::max(at, A(0));
+    made.first = std::min(static_cast<std::int64_t>(at), extent - 1);
+    made.second = std::min(made.first + 1, extent - 1);
+    made.share = made.second > made.first ? at - static_cast<A>(made.first) : A(0);
+    return true;
+  }
+
+  [[nodiscard]] static A value(const T* at) {
+    A read = 0;
+    cpu::load_block(at, &read, 1);
+    return read;
+  }
+
   const RoiAlign how_;
-  const std::int64_t batch_, channels_, rows_, columns_, boxes_;
+  const std::int64_t rows_, columns_;
 };
 
-template <class T> CpuPlan plan_for(const KernelCall& call, const TensorSpec& result) {
-  const Regions<T> regions{options::from<RoiAlign>(call.params), call.shape(), call.shape(1)[0]};
-  CpuPlan plan;
-  if (result.elements() == 0) return plan;
-  constexpr double ns_of_bin = 40;  // of a few samples
-  plan.cost_ns = static_cast<double>(result.elements()) * ns_of_bin;
-  const std::uint32_t slices = std::min(
-      slice_count(result.elements(), std::size_t{1} << 10),
-      static_cast<std::uint32_t>(std::min<std::size_t>(regions.items(), std::size_t{1} << 16)));
-  plan.stages.push_back({slices, [=](const CpuArgs& args, std::uint32_t index) {
-                           regions.run(args, slice_range(regions.items(), slices, index, 1));
-                         }});
-  return plan;
-}
-
 Result<CpuPlan> plan(const KernelCall& call, std::span<const TensorSpec> outputs) {
-  CpuPlan made;
-  visit_dtype(call.dtype(), [&]<class T>() {
-    if constexpr (std::is_floating_point_v<cpu::Compute<T>>) made = plan_for<T>(call, outputs[0]);
-  });
-  return made;
+  constexpr double ns_of_bin = 40;  // of a few samples
+  return boxes::STOKER_ISA::plan_of<BilinearSamples>(call, outputs[0], ns_of_bin);
 }
 
 }  // namespace

@@ -1,10 +1,5 @@
 // One bin of one channel of a box a thread. Only samples in the image are visited.
-
-#if T_IS_f64
-#define REAL double
-#else
-#define REAL float
-#endif
+#include "boxes/bin.glsl"
 
 // The samples of a bin along one axis: sample i is at start + (i + 0.5) step.
 struct Samples {
@@ -54,17 +49,10 @@ bool between(REAL at, uint extent, out uint first, out uint second, out REAL sha
 void main() {
   uint i = stoker_index();
   if (i >= n) return;
-  uint column = i % width;
-  uint row = i / width % height;
-  uint channel = i / (width * height) % channels;
-  uint box = i / (width * height * channels);
-  uint image = uint(clamp(int(images_load(box)), 0, int(batch) - 1));
-  uint plane = (image * channels + channel) * rows * columns;
-
-  Samples down = samples_of(REAL(boxes_load(4 * box + 1)), REAL(boxes_load(4 * box + 3)), height,
-                            row, rows);
-  Samples across = samples_of(REAL(boxes_load(4 * box)), REAL(boxes_load(4 * box + 2)), width,
-                              column, columns);
+  Bin bin = bin_at(i);
+  Samples down = samples_of(bin.y1, bin.y2, height, bin.row, rows);
+  Samples across = samples_of(bin.x1, bin.x2, width, bin.column, columns);
+  uint plane = bin.plane;
   REAL total = REAL(0.0);
   REAL greatest = REAL(uintBitsToFloat(0xff800000u));  // minus infinity
   uint visited = 0;

@@ -1,23 +1,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stoker/kernels/case_grid.hpp"
-#include "stoker/kernels/indexing/case_index.hpp"
+#include "stoker/kernels/boxes/suite.hpp"
 #include "stoker/kernels/roi_max_pool/options.hpp"
-#include "stoker/kernels/rules.hpp"
 
 namespace stoker::kernels::roi_max_pool {
 namespace {
 
-struct Named {
-  std::string label;
-  Shape x;
-  std::int64_t boxes;
-  Params params;
-  Fill corners = {-2, 14};
-};
+using cases::Boxes;
 
-std::vector<Named> usual() {
+std::vector<Boxes> usual() {
   return {{"bins", Shape{2, 3, 9, 12}, 5, {{"height", 4}, {"width", 2}}},
           // Corners in halves of pixels, which are rounded away from 0.
           {"halves", Shape{3, 2, 8, 8}, 9, {{"height", 2}, {"width", 3}, {"scale", 0.5}}, {-6, 24}},
@@ -25,31 +17,14 @@ std::vector<Named> usual() {
           {"more_bins_than_pixels", Shape{1, 2, 5, 4}, 7, {{"height", 9}, {"width", 7}}, {-1, 6}}};
 }
 
-std::vector<Named> unusual() {
-  return {{"one", Shape{1, 1, 1, 1}, 3, {}, {-1, 2}},
-          {"no_boxes", Shape{2, 3, 4, 5}, 0, {{"height", 2}, {"width", 2}}},
-          {"no_channels", Shape{2, 0, 4, 5}, 3, {{"height", 2}, {"width", 2}}},
-          {"no_image", Shape{0, 3, 4, 5}, 0, {}},
-          {"mirrored", Shape{1, 1, 6, 7}, 5, {{"scale", -1.0}, {"height", 2}}, {-8, 2}},
-          {"far_larger_than_the_image",
-           Shape{1, 2, 6, 5},
-           9,
-           {{"height", 3}, {"width", 3}},
-           {-300, 300}},
+std::vector<Boxes> unusual() {
+  return {{"mirrored", Shape{1, 1, 6, 7}, 5, {{"scale", -1.0}, {"height", 2}}, {-8, 2}},
           {"beyond_whole_numbers",
            Shape{1, 2, 6, 5},
            9,
            {{"height", 3}, {"width", 3}, {"scale", 1e30}},
            {-3, 3}},
-          {"rows_of_many", Shape{1, 1, 3, 203}, 5, {{"width", 2}}, {-1, 203}},
-          {"many", Shape{4, 17, 23, 31}, 67, {{"height", 7}, {"width", 7}}, {0, 30}}};
-}
-
-KernelCase make(const Named& one, DType dtype) {
-  return {.label = std::string{to_string(dtype)} + "_" + one.label,
-          .inputs = {{dtype, one.x}, {dtype, Shape{one.boxes, 4}}, {DType::s32, Shape{one.boxes}}},
-          .params = one.params,
-          .fills = {{}, one.corners, {-1, static_cast<double>(one.x[0])}}};
+          {"rows_of_many", Shape{1, 1, 3, 203}, 5, {{"width", 2}}, {-1, 203}}};
 }
 
 /// Whether a bin of a box from one corner to another has this pixel.
@@ -83,42 +58,16 @@ double largest(const RoiMaxPool& how, const double* plane, const Shape& shape, c
   return is_empty ? 0 : most;
 }
 
-std::vector<double> reference(const KernelCall& call, const Shape& result,
-                              const std::vector<std::vector<double>>& inputs) {
-  const auto how = options::from<RoiMaxPool>(call.params);
-  const Shape& shape = call.shape();
-  std::vector<double> y(static_cast<std::size_t>(result.elements()));
-  cases::Coordinates walk{result};
-  for (double& one : y) {
-    const std::vector<std::int64_t>& at = walk.at();
-    const auto box = static_cast<std::size_t>(at[0]);
-    const std::int64_t image = cases::clamped_index(inputs[2][box], shape[0]);
-    const std::int64_t plane = image * shape[1] + at[1];
-    one = largest(how, inputs[0].data() + plane * shape[2] * shape[3], shape,
-                  inputs[1].data() + 4 * box, at[2], at[3]);
-    walk.next();
-  }
-  return y;
-}
-
 }  // namespace
 
 void suites(std::vector<KernelSuite>& suites) {
-  KernelSuite suite;
-  suite.kernel = "roi_max_pool";
-  for (const DType dtype : rules::float_dtypes())
-    for (const Named& one : usual()) suite.cases.push_back(make(one, dtype));
-  for (const Named& one : unusual()) suite.cases.push_back(make(one, DType::f32));
+  auto suite = cases::suite_of_boxes<RoiMaxPool>(usual(), unusual(), &largest);
   for (const std::size_t input : {std::size_t{0}, std::size_t{1}}) {
-    KernelCase no_numbers = make(usual()[0], DType::f32);
+    KernelCase no_numbers = cases::case_of(usual()[0], DType::f32);
     no_numbers.label += input == 0 ? "_of_pixels_without_numbers" : "_of_no_numbers";
     no_numbers.fills[input].specials = true;
     suite.cases.push_back(std::move(no_numbers));
   }
-  suite.reference = [](const KernelCall& call, std::span<const TensorSpec> outputs,
-                       const std::vector<std::vector<double>>& inputs) {
-    return std::vector<std::vector<double>>{reference(call, outputs[0].shape, inputs)};
-  };
   suite.bound = [](const KernelCall&) { return ErrorBound{}; };  // it is one of the pixels
   suites.push_back(std::move(suite));
 }

@@ -1,10 +1,5 @@
 // One bin of one channel of a box a thread.
-
-#if T_IS_f64
-#define REAL double
-#else
-#define REAL float
-#endif
+#include "boxes/bin.glsl"
 
 // What is further away is outside of any image.
 const int FAR = 1 << 30;
@@ -41,21 +36,14 @@ uvec2 bin_of(REAL low, REAL high, uint bins, uint bin, uint extent) {
 void main() {
   uint i = stoker_index();
   if (i >= n) return;
-  uint column = i % width;
-  uint row = i / width % height;
-  uint channel = i / (width * height) % channels;
-  uint box = i / (width * height * channels);
-  uint image = uint(clamp(int(images_load(box)), 0, int(batch) - 1));
-  uint plane = (image * channels + channel) * rows * columns;
-  uvec2 down = bin_of(REAL(boxes_load(4 * box + 1)), REAL(boxes_load(4 * box + 3)), height, row,
-                      rows);
-  uvec2 across = bin_of(REAL(boxes_load(4 * box)), REAL(boxes_load(4 * box + 2)), width, column,
-                        columns);
+  Bin bin = bin_at(i);
+  uvec2 down = bin_of(bin.y1, bin.y2, height, bin.row, rows);
+  uvec2 across = bin_of(bin.x1, bin.x2, width, bin.column, columns);
   bool is_empty = down.x >= down.y || across.x >= across.y;
   REAL greatest = is_empty ? REAL(0.0) : REAL(uintBitsToFloat(0xff800000u));  // minus infinity
   for (uint a = down.x; a < down.y; ++a)
     for (uint b = across.x; b < across.y; ++b) {
-      REAL pixel = REAL(x_load(plane + a * columns + b));
+      REAL pixel = REAL(x_load(bin.plane + a * columns + b));
       if (pixel > greatest) greatest = pixel;
     }
   y_store(i, T(greatest));

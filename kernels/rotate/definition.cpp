@@ -66,7 +66,7 @@ Result<void> define(KernelRegistry& registry) {
       "on pixel centres, as they do with expand";
   kernel.dtypes = image::dtypes();
   kernel.infer = infer;
-  image::use_shader(kernel, make_shader(), &gpu_plan);
+  rules::use_shader(kernel, make_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

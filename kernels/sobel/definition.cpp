@@ -57,7 +57,7 @@ Result<void> define(KernelRegistry& registry) {
   kernel.source = "I. Sobel, An Isotropic 3x3 Image Gradient Operator (1968)";
   kernel.dtypes = image::dtypes();
   image::keep_shape(kernel);
-  image::use_shader(kernel, tile_shader(), &gpu_plan);
+  rules::use_shader(kernel, tile_shader(), &gpu_plan);
   return registry.add(std::move(kernel));
 }
 

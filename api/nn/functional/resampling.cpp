@@ -1,38 +1,17 @@
 #include "stoker/api/nn/functional/resampling.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
 #include "stoker/api/tensor.hpp"
-#include "stoker/kernels/kernel.hpp"
+#include "stoker/kernels/image/interpolation.hpp"
 
 namespace stoker::nn {
 namespace {
 
-using Kernel = double (*)(double distance);
-
-double linear(double d) { return d < 1 ? 1 - d : 0; }
-
-double cubic(double d) {
-  if (d < 1) return (1.5 * d - 2.5) * d * d + 1;
-  return d < 2 ? ((-0.5 * d + 2.5) * d - 4) * d + 2 : 0;
-}
-
-double sinc(double d) {
-  const double at = std::numbers::pi * d;
-  return at == 0 ? 1 : std::sin(at) / at;
-}
-template <int Radius> double lanczos(double d) {
-  return d < Radius ? sinc(d) * sinc(d / Radius) : 0;
-}
-
-Kernel kernel_of(Resampling method) {
+image::Interpolation filter_of(Resampling method) {
   switch (method) {
-    case Resampling::bilinear: return &linear;
-    case Resampling::bicubic: return &cubic;
-    case Resampling::lanczos3: return &lanczos<3>;
-    case Resampling::lanczos5: return &lanczos<5>;
+    case Resampling::bilinear: return image::Interpolation::linear();
+    case Resampling::bicubic: return image::Interpolation::cubic();
+    case Resampling::lanczos3: return image::Interpolation::lanczos(3);
+    case Resampling::lanczos5: return image::Interpolation::lanczos(5);
     case Resampling::nearest: break;
   }
   throw Error{"resize",
@@ -41,15 +20,10 @@ Kernel kernel_of(Resampling method) {
               {{"parameter", "method"}, {"got", "nearest"}}};
 }
 
-/// Of place `to` of `m`: where it lies among `n`.
-double place(std::int64_t to, std::int64_t n, std::int64_t m) {
-  return (static_cast<double>(to) + 0.5) * static_cast<double>(n) / static_cast<double>(m);
-}
-
 Tensor nearest(const Tensor& x, std::int64_t axis, std::int64_t n, std::int64_t m) {
   std::vector<std::int32_t> from;
   for (std::int64_t to = 0; to < m; ++to)
-    from.push_back(static_cast<std::int32_t>(std::floor(place(to, n, m))));
+    from.push_back(static_cast<std::int32_t>(image::half_pixel_nearest(to, n, m)));
   return take(x, tensor(from, Shape{m}), axis);
 }
 
@@ -65,22 +39,18 @@ OptionWords<Resampling, 5> resampling_words() {
 
 std::vector<double> resampling_weights(std::int64_t old_extent, std::int64_t new_extent,
                                        const ResampleOptions& options) {
-  const Kernel kernel = kernel_of(options.method);
-  const double shrink = static_cast<double>(old_extent) / static_cast<double>(new_extent);
-  const double width = options.antialias ? std::max(1.0, shrink) : 1.0;
+  image::AxisWeights filter{filter_of(options.method),
+                            image::filter_stretch(old_extent, new_extent, options.antialias),
+                            old_extent, image::Beyond::nothing};
   const auto columns = static_cast<std::size_t>(new_extent);
   std::vector<double> weights(static_cast<std::size_t>(old_extent) * columns);
   for (std::int64_t to = 0; to < new_extent; ++to) {
-    const double centre = place(to, old_extent, new_extent) - 0.5;
-    double sum = 0;
-    for (std::int64_t from = 0; from < old_extent; ++from) {
-      const double weight = kernel(std::abs(centre - static_cast<double>(from)) / width);
-      weights[static_cast<std::size_t>(from) * columns + static_cast<std::size_t>(to)] = weight;
-      sum += weight;
+    const auto taps = filter.at(image::half_pixel_place(to, old_extent, new_extent));
+    std::size_t at = static_cast<std::size_t>(taps.first) * columns + static_cast<std::size_t>(to);
+    for (const double weight : taps.weights) {
+      weights[at] = weight;
+      at += columns;
     }
-    // The nearest neighbour is at most ½ away, where every kernel is high: the sum is above 0.
-    for (std::size_t at = static_cast<std::size_t>(to); at < weights.size(); at += columns)
-      weights[at] /= sum;
   }
   return weights;
 }

@@ -11,6 +11,8 @@ namespace stoker::nn {
 
 namespace layers {
 
+/// Antialiased unless asked otherwise, as in Axon and jax.image.resize, whose networks then compute the same here. The
+/// kernel of this name is antialiased if asked (kernels/resize/options.hpp).
 struct Resize {
   static constexpr const char* kind = "resize";
   Required<Extents> shape = {};
@@ -22,7 +24,8 @@ struct Resize {
 template <class V> void visit_options(Resize& o, V&& visit) {
   visit("shape", o.shape, anything, "extents of the spatial axes: one for each, or one for all");
   visit("method", o.method, resampling_words(), "how values between pixels are computed");
-  visit("antialias", o.antialias, anything, "widens the filter where images become smaller");
+  visit("antialias", o.antialias, anything,
+        "widens the filter where images become smaller. The kernel resize does so only if told to");
   visit_channels(o, visit);
 }
 

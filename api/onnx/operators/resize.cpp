@@ -10,6 +10,7 @@
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/kernels/image/interpolation.hpp"
 
 namespace stoker::onnx::operators::resize {
 namespace {
@@ -54,41 +55,29 @@ double origin(const How& how, const AxisPlan& axis, std::int64_t at) {
   return (x + 0.5) / axis.scale - 0.5;  // half_pixel
 }
 
-/// Keys' cubic; or the triangle of linear interpolation.
-double kernel(const How& how, double distance) {
-  const double d = std::abs(distance);
-  if (how.mode == "linear") return std::max(0.0, 1 - d);
-  const double a = how.cubic_coefficient;
-  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-  if (d < 2) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-  return 0;
+/// Whether a crop has a place that the operand has not.
+bool is_outside(const How& how, const AxisPlan& axis, double place) {
+  return how.coordinates == "tf_crop_and_resize" &&
+         (place < 0 || place > static_cast<double>(axis.from - 1));
 }
 
 /// [to, from]; rows that lie outside of a crop are empty.
 std::vector<double> weights_of(const How& how, const AxisPlan& axis, std::vector<bool>& outside) {
   std::vector<double> weights(static_cast<std::size_t>(axis.from * axis.to));
-  const double stretch = how.antialias ? std::max(1.0, 1 / axis.scale) : 1;
-  const double reach = (how.mode == "linear" ? 1 : 2) * stretch;
+  if (axis.to == 0) return weights;  // the scale may be 0, too
+  image::AxisWeights filter{how.mode == "linear"
+                                ? image::Interpolation::linear()
+                                : image::Interpolation::cubic(how.cubic_coefficient),
+                            how.antialias ? std::max(1.0, 1 / axis.scale) : 1, axis.from,
+                            how.excludes_outside ? image::Beyond::nothing : image::Beyond::edge};
   for (std::int64_t at = 0; at < axis.to; ++at) {
-    const double x = origin(how, axis, at);
-    if (how.coordinates == "tf_crop_and_resize" &&
-        (x < 0 || x > static_cast<double>(axis.from - 1))) {
+    const double place = origin(how, axis, at);
+    if (is_outside(how, axis, place)) {
       outside[static_cast<std::size_t>(at)] = true;
       continue;
     }
-    double* const row = weights.data() + at * axis.from;
-    const auto first = static_cast<std::int64_t>(std::ceil(x - reach));
-    const auto last = static_cast<std::int64_t>(std::floor(x + reach));
-    double total = 0;
-    std::vector<std::pair<std::int64_t, double>> taps;
-    for (std::int64_t place = first; place <= last; ++place) {
-      const bool is_outside = place < 0 || place >= axis.from;
-      double weight = kernel(how, (static_cast<double>(place) - x) / stretch);
-      if (how.excludes_outside && is_outside) weight = 0;
-      total += weight;
-      taps.emplace_back(std::clamp<std::int64_t>(place, 0, axis.from - 1), weight);
-    }
-    for (const auto& [place, weight] : taps) row[place] += total == 0 ? 0 : weight / total;
+    const auto taps = filter.at(place);
+    std::ranges::copy(taps.weights, weights.begin() + at * axis.from + taps.first);
   }
   return weights;
 }
@@ -97,9 +86,7 @@ Axes nearest_places(const How& how, const AxisPlan& axis, std::vector<bool>& out
   Axes places;
   for (std::int64_t at = 0; at < axis.to; ++at) {
     const double x = origin(how, axis, at);
-    if (how.coordinates == "tf_crop_and_resize" &&
-        (x < 0 || x > static_cast<double>(axis.from - 1)))
-      outside[static_cast<std::size_t>(at)] = true;
+    if (is_outside(how, axis, x)) outside[static_cast<std::size_t>(at)] = true;
     double place = 0;
     if (how.nearest == "round_prefer_ceil")
       place = std::floor(x + 0.5);
@@ -224,6 +211,9 @@ Values resize_rule(Call& call) {
     const std::vector<double> roi = call.known(1).to_reals();
     if (roi.size() != 2 * axes.size())
       call.refuse(ErrorCode::shape_mismatch, "roi does not fit the axes");
+    for (const double edge : roi)
+      if (!(std::abs(edge) <= 1.0e9))
+        call.refuse(ErrorCode::invalid_parameter, "a roi from or to " + std::to_string(edge));
     for (std::size_t i = 0; i < axes.size(); ++i) {
       plans[i].roi_start = roi[i];
       plans[i].roi_end = roi[i + axes.size()];

@@ -192,6 +192,22 @@ TEST_F(Refused, scales_and_modes_of_resize_that_are_none) {
       ErrorCode::invalid_parameter);
 }
 
+TEST_F(Refused, crops_of_resize_whose_edges_are_no_places) {
+  const Value x = ones({1, 1, 4});
+  const auto cropped = [&](double edge) {
+    return Inputs{{"x", x},
+                  {"roi", Known::reals({0, 0, edge, 1, 1, 1}, Shape{6})},
+                  {"scales", Known::reals({1, 1, 2}, Shape{3})}};
+  };
+  for (const double edge : {std::numeric_limits<double>::quiet_NaN(),
+                            -std::numeric_limits<double>::infinity(), 1.0e300})
+    for (const char* const mode : {"nearest", "linear"})
+      EXPECT_EQ(code_of("Resize", cropped(edge),
+                        {named("coordinate_transformation_mode", std::string{"tf_crop_and_resize"}),
+                         named("mode", std::string{mode})}),
+                ErrorCode::invalid_parameter);
+}
+
 TEST_F(Refused, attributes_that_lead_out_of_their_lists) {
   std::vector<Attribute> grams{
       named("min_gram_length", std::int64_t{1}), named("max_gram_length", std::int64_t{1}),
