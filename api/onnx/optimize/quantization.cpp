@@ -23,6 +23,13 @@ bool read_scales(const GraphEditor& graph, const Node& node, Quantized& made) {
   return zero != nullptr && zero->elements() == scales->size();
 }
 
+/// Whether a convolution on the CPU has groups of few channels.
+bool has_narrow_groups(const GraphEditor& graph, const Node& node, const Quantized& w) {
+  constexpr std::int64_t few = 16;
+  return graph.model().device == DeviceType::cpu && node.integer("group", 1) > 1 &&
+         graph.extent_of(w.numbers, 1).value_or(few) < few;
+}
+
 /// The axis of the weights that has the columns of the result; nothing if it is not known.
 std::optional<std::int64_t> column_axis(const GraphEditor& graph, const Node& node,
                                         const Quantized& w) {
@@ -105,10 +112,12 @@ std::vector<double> QuantizedFactors::scales() const {
 }
 
 std::optional<QuantizedFactors> quantized_factors(const GraphEditor& graph, const Node& node) {
-  if (!is(node, "Conv") && !is(node, "MatMul") && !is(node, "Gemm")) return {};
+  const bool is_conv = is(node, "Conv");
+  if (!is_conv && !is(node, "MatMul") && !is(node, "Gemm")) return {};
   const auto x = dequantized_from(graph, node.inputs.at(0));
   const auto w = dequantized_from(graph, node.inputs.at(1));
   if (!x || !w || !x->is_byte() || !w->is_byte() || !x->is_uniform()) return {};
+  if (is_conv && has_narrow_groups(graph, node, *w)) return {};
   if (!w->is_uniform()) {
     const auto axis = column_axis(graph, node, *w);
     const auto rank = graph.rank_of(w->numbers);

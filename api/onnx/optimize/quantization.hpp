@@ -55,7 +55,8 @@ struct Steps {
                                                         double most);
 
 /// The operands of a Conv, MatMul or Gemm that a DequantizeLinear made of 8-bit integers. All of x have one scale;
-/// all of w have one, or each output or column its own.
+/// all of w have one, or each output or column its own. Nothing of a convolution whose groups have few channels on the
+/// CPU, which takes many times as long in integers, while its weights are few.
 struct QuantizedFactors {
   Quantized x, w;
 

@@ -78,10 +78,9 @@ void rewrite(GraphEditor& graph, Node& node) {
                   (node.has_input(2) && node.real("beta", 1) != 1)))
     return;
   const auto weights = weights_of(graph, node.inputs.at(1), is_transposed ? 1 : 0);
-  // Where both sides are integers of 8 bits, other passes sum their products.
-  if (!weights || quantized_factors(graph, node) ||
-      !graph.model().operators->find(own_domain, made_op))
-    return;
+  if (!weights || !graph.model().operators->find(own_domain, made_op)) return;
+  // Elsewhere, products of integers of 8 bits are summed in integers.
+  if (graph.model().device != DeviceType::cpu && quantized_factors(graph, node)) return;
   const Node& from = *weights->from;
   Node made = make_node(made_op, 1, {node.inputs[0], from.inputs[0], from.inputs[1]});
   made.domain = own_domain;
