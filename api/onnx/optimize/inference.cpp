@@ -72,7 +72,7 @@ std::optional<std::size_t> GraphEditor::rank_of(std::string_view name, int& step
   const Node* const node = writer(name);
   if (node == nullptr || node->inputs.empty() || node->outputs[0] != name) return {};
   if (is(*node, "Flatten") || is(*node, "Gemm")) return 2;
-  if (is(*node, "Conv") || is(*node, "ConvTranspose")) {
+  if (is(*node, "Conv") || is(*node, "ConvInteger") || is(*node, "ConvTranspose")) {
     const TensorData* const weights = constant(node->inputs.at(1));
     return weights != nullptr ? weights->dims.size() : rank_of(node->inputs[0], steps);
   }

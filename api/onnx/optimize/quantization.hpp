@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stoker/api/onnx/core/integer_sums.hpp"
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
 
 namespace stoker::onnx {
@@ -39,5 +40,32 @@ struct Quantized {
 /// Whether equal integers represent equal floats, which are exact enough to be quantized back to these integers.
 /// False unless both are uniform.
 [[nodiscard]] bool is_alike(const GraphEditor& graph, const Quantized& a, const Quantized& b);
+/// The name of its zero point; where there is none, that of a new constant.
+[[nodiscard]] std::string zero_point_of(GraphEditor& graph, const Quantized& of);
+
+/// The integers of a type of 8 bits, and the one that stands for 0.
+struct Steps {
+  IntegerEnds ends;
+  double zero;
+};
+/// Nothing unless one scale above 0 and a constant zero point stand for all.
+[[nodiscard]] std::optional<Steps> steps_of(const GraphEditor& graph, const Quantized& of);
+/// The integers that these two numbers become. Quantising keeps the order of numbers, so that to clip before it to
+/// these numbers is to clip behind it to these integers. Nothing where steps_of() says nothing.
+[[nodiscard]] std::optional<IntegerEnds> quantized_ends(const GraphEditor& graph,
+                                                        const Quantized& to, double least,
+                                                        double most);
+
+/// The operands of a Conv, MatMul or Gemm that a DequantizeLinear made of 8-bit integers. All of x have one scale;
+/// all of w have one, or each output or column its own. Nothing of a convolution whose groups have few channels on the
+/// CPU, which takes many times as long in integers, while its weights are few.
+struct QuantizedFactors {
+  Quantized x, w;
+
+  /// Of the sums of their products: one, or one for each output or column.
+  [[nodiscard]] std::vector<double> scales() const;
+};
+[[nodiscard]] std::optional<QuantizedFactors> quantized_factors(const GraphEditor& graph,
+                                                                const Node& node);
 
 }  // namespace stoker::onnx

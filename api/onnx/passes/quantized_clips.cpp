@@ -1,7 +1,4 @@
 // Relu and Clip are dropped where they cut off nothing that quantised numbers can stand for.
-#include <cmath>
-
-#include "stoker/api/onnx/core/integer_sums.hpp"
 #include "stoker/api/onnx/optimize/pass.hpp"
 #include "stoker/api/onnx/optimize/patterns.hpp"
 #include "stoker/api/onnx/optimize/quantization.hpp"
@@ -9,26 +6,11 @@
 namespace stoker::onnx::passes::quantized_clips {
 namespace {
 
-/// Its integers and zero point.
-struct Steps {
-  IntegerEnds ends;
-  double zero;
-};
-std::optional<Steps> steps_of(const GraphEditor& graph, const Quantized& of) {
-  if (!of.is_byte() || !of.is_uniform() || !(of.scales[0] > 0)) return {};
-  const auto zero = zero_of(graph, of);
-  return zero ? std::optional{Steps{*integer_ends(of.type), *zero}} : std::nullopt;
-}
-
-/// Quantising keeps the order of numbers. So a bound changes nothing if it becomes the type's own.
+/// A bound changes nothing if it becomes the type's own.
 bool is_cut_by_type(const GraphEditor& graph, const ClipBounds& bounds, const Quantized& to) {
   const auto steps = steps_of(graph, to);
-  if (!steps) return false;
-  const auto quantized = [&](double real) {
-    const float quotient = static_cast<float>(real) / static_cast<float>(to.scales[0]);
-    return static_cast<double>(std::nearbyint(quotient)) + steps->zero;
-  };
-  return quantized(bounds.least) <= steps->ends.low && quantized(bounds.most) >= steps->ends.high;
+  const auto ends = quantized_ends(graph, to, bounds.least, bounds.most);
+  return ends && ends->low == steps->ends.low && ends->high == steps->ends.high;
 }
 
 /// Whether all that the integers stand for lies within.

@@ -14,43 +14,43 @@ namespace {
 
 constexpr const char* microsoft = "com.microsoft";
 
-/// What becomes of a value that only a QuantizeLinear reads.
+/// What becomes of floats that only a QuantizeLinear reads, or only a Relu or Clip before one.
 struct Ending {
-  Node* last = nullptr;
+  Node* last = nullptr;  ///< the QuantizeLinear
   Quantized made;
+  Node* between = nullptr;               ///< the Relu or Clip
+  std::optional<IntegerEnds> clip = {};  ///< where it cuts off more than the type
 };
 std::optional<Ending> after_floats(const GraphEditor& graph, std::string_view result) {
   if (!graph.is_read_once(result)) return {};
-  Node* const next = graph.readers(result).at(0);
+  Node* next = graph.readers(result).at(0);
+  const auto bounds = clip_bounds(graph, *next);
+  Node* const between = bounds ? next : nullptr;
+  if (bounds) {
+    if (!graph.is_read_once(next->outputs.at(0))) return {};
+    next = graph.readers(next->outputs[0]).at(0);
+  }
   const auto made = quantized_by(graph, *next);
-  return made && made->is_byte() ? std::optional{Ending{next, *made}} : std::nullopt;
-}
-
-/// The name of the zero point; where there is none, that of a new constant.
-std::string zero_point_of(GraphEditor& graph, const Quantized& of) {
-  if (!of.zero_point.empty()) return of.zero_point;
-  return graph.add_constant(
-      of.scale,
-      {.type = of.type, .dims = {}, .bytes = SharedBytes::own({std::byte{0}}), .strings = {}});
+  if (!made || !made->is_byte()) return {};
+  Ending end{next, *made, between};
+  if (!bounds) return end;
+  const auto steps = steps_of(graph, *made);
+  const auto ends = quantized_ends(graph, *made, bounds->least, bounds->most);
+  if (!ends) return {};
+  if (ends->low > steps->ends.low || ends->high < steps->ends.high) end.clip = ends;
+  return end;
 }
 
 /// A Conv, MatMul or Gemm between quantised numbers.
 struct Product {
-  Quantized x, w;
+  QuantizedFactors of;
   Ending end;
   std::string bias;  ///< empty: none
 };
 
-/// Scales of s32 numbers that stand for a sum of products, one for each of them or one for all.
-std::vector<double> scales_of_sums(const Product& of) {
-  std::vector<double> scales = of.w.scales;
-  for (double& one : scales) one *= of.x.scales[0];
-  return scales;
-}
-
 /// The name of the bias in s32, which has the scales of the sums; nothing if it is no constant, or too large.
 std::optional<std::string> integer_bias(GraphEditor& graph, const Product& of) {
-  const std::vector<double> scales = scales_of_sums(of);
+  const std::vector<double> scales = of.of.scales();
   const auto scale = [&](std::size_t i) { return scales[scales.size() == 1 ? 0 : i]; };
   std::vector<double> reals;
   if (const Node* const node = graph.writer(of.bias, "DequantizeLinear")) {
@@ -92,28 +92,12 @@ std::optional<std::string> integer_bias(GraphEditor& graph, const Product& of) {
                                       .strings = {}});
 }
 
-/// The axis of the weights that has the columns of the result; nothing if it is not known.
-std::optional<std::int64_t> column_axis(const GraphEditor& graph, const Node& node,
-                                        const Quantized& w) {
-  if (is(node, "Conv")) return 0;
-  if (is(node, "Gemm")) return node.flag("transB", false) ? 0 : 1;
-  const auto rank = graph.rank_of(w.numbers);
-  return rank == 2 ? std::optional<std::int64_t>{1} : std::nullopt;
-}
-
 std::optional<Product> product_of_node(const GraphEditor& graph, const Node& node) {
-  if (!is(node, "Conv") && !is(node, "MatMul") && !is(node, "Gemm")) return {};
-  const auto x = dequantized_from(graph, node.inputs.at(0));
-  const auto w = dequantized_from(graph, node.inputs.at(1));
-  if (!x || !w || !x->is_byte() || !w->is_byte() || !x->is_uniform()) return {};
-  if (!w->is_uniform()) {
-    const auto axis = column_axis(graph, node, *w);
-    const auto rank = graph.rank_of(w->numbers);
-    if (!axis || !rank || axis_in(w->axis, static_cast<std::int64_t>(*rank)) != *axis) return {};
-  }
+  const auto factors = quantized_factors(graph, node);
+  if (!factors) return {};
   const auto end = after_floats(graph, node.outputs.at(0));
   if (!end) return {};
-  Product made{*x, *w, *end, {}};
+  Product made{*factors, *end, {}};
   if (node.has_input(2)) made.bias = node.inputs[2];
   if (is(node, "Gemm")) {
     // QGemm multiplies the bias, too.
@@ -122,6 +106,32 @@ std::optional<Product> product_of_node(const GraphEditor& graph, const Node& nod
     if ((!made.bias.empty() && !is_plain) || !operators.find(microsoft, "QGemm")) return {};
   }
   return made;
+}
+
+/// An integer of the type that numbers are quantised to.
+std::string bound_of(GraphEditor& graph, const Quantized& to, double integer) {
+  if (const TensorData* const zero = graph.constant(to.zero_point);
+      zero != nullptr && zero->dims.empty() && zero_of(graph, to) == integer)
+    return to.zero_point;
+  const auto byte = static_cast<std::byte>(static_cast<std::int32_t>(integer));
+  return graph.add_constant(
+      to.scale, {.type = to.type, .dims = {}, .bytes = SharedBytes::own({byte}), .strings = {}});
+}
+
+/// `made` takes the place of the QuantizeLinear; the clip follows it, in integers.
+void put(GraphEditor& graph, const Ending& end, Node made) {
+  if (!end.clip) {
+    graph.replace(*end.last, std::move(made));
+    return;
+  }
+  const IntegerEnds all = *integer_ends(end.made.type);
+  made.outputs = {graph.fresh(end.last->outputs.at(0))};
+  std::vector<std::string> inputs{made.outputs[0], {}};
+  if (end.clip->low > all.low) inputs[1] = bound_of(graph, end.made, end.clip->low);
+  if (end.clip->high < all.high) inputs.push_back(bound_of(graph, end.made, end.clip->high));
+  Node clip = make_node("Clip", std::max<std::int64_t>(made.opset, 13), std::move(inputs));
+  graph.insert(std::move(made), *end.last);
+  graph.replace(*end.last, std::move(clip));
 }
 
 void rewrite(GraphEditor& graph, Node& node) {
@@ -133,7 +143,8 @@ void rewrite(GraphEditor& graph, Node& node) {
     if (!name) return;
     bias = *name;
   }
-  const auto& [x, w, end, unused] = *product;
+  const auto& [x, w] = product->of;
+  const Ending& end = product->end;
   const std::string x_zero = zero_point_of(graph, x), w_zero = zero_point_of(graph, w);
   const std::string y_zero = zero_point_of(graph, end.made);
   Node made;
@@ -154,8 +165,9 @@ void rewrite(GraphEditor& graph, Node& node) {
     std::erase_if(made.attributes, [](const Attribute& one) { return one.name == "winograd"; });
     if (!bias.empty()) made.inputs.push_back(bias);
   }
-  Node& last = *end.last;
-  graph.replace(last, std::move(made));
+  put(graph, end, std::move(made));
+  if (end.between != nullptr) graph.remove(*end.between);
+  graph.remove(node);
 }
 
 void run(GraphEditor& graph) {
@@ -168,7 +180,8 @@ void define(PassTable& table) {
   table.add({.name = "quantized_products",
              .summary =
                  "DequantizeLinear, Conv, MatMul or Gemm, QuantizeLinear of 8-bit integers are "
-                 "QLinearConv, QLinearMatMul or QGemm",
+                 "QLinearConv, QLinearMatMul or QGemm; a Relu or Clip before the QuantizeLinear is "
+                 "a Clip of integers behind it",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

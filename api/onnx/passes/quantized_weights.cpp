@@ -70,12 +70,6 @@ std::optional<Weights> weights_of(const GraphEditor& graph, std::string_view val
   return Weights{node, *block, numbers->type};
 }
 
-/// Whether it may yet become a product of integers: quantized_products has both sides in 8 bits.
-bool is_between_integers(const GraphEditor& graph, const Node& node, const Weights& weights) {
-  const bool is_byte = weights.type == ElementType::s8 || weights.type == ElementType::u8;
-  return is_byte && graph.writer(node.inputs.at(0), "DequantizeLinear") != nullptr;
-}
-
 void rewrite(GraphEditor& graph, Node& node) {
   const bool is_gemm = is(node, "Gemm");
   if (!is_gemm && !is(node, "MatMul")) return;
@@ -84,9 +78,9 @@ void rewrite(GraphEditor& graph, Node& node) {
                   (node.has_input(2) && node.real("beta", 1) != 1)))
     return;
   const auto weights = weights_of(graph, node.inputs.at(1), is_transposed ? 1 : 0);
-  if (!weights || is_between_integers(graph, node, *weights) ||
-      !graph.model().operators->find(own_domain, made_op))
-    return;
+  if (!weights || !graph.model().operators->find(own_domain, made_op)) return;
+  // Elsewhere, products of integers of 8 bits are summed in integers.
+  if (graph.model().device != DeviceType::cpu && quantized_factors(graph, node)) return;
   const Node& from = *weights->from;
   Node made = make_node(made_op, 1, {node.inputs[0], from.inputs[0], from.inputs[1]});
   made.domain = own_domain;

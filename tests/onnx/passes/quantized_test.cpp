@@ -89,6 +89,67 @@ TEST_F(QuantizedProducts, products_are_qlinear_matmul_and_qgemm) {
          "y = QGemm(q, s, z, w, ws, wz, b.1, ys, z) {transB: 1}\n");
 }
 
+/// What TensorRT's and PyTorch's quantizers write: symmetric s8, whose zero point is in the middle.
+TEST_F(QuantizedProducts, a_relu_becomes_a_clip_of_integers_at_the_zero_point) {
+  expect("quantized_products", R"(
+    in x float[1,1,3,3]
+    const s float[] = 0.0625
+    const z int8[] = 0
+    const w int8[2,1,2,2] = 13 -7 5 -90 127 -128 3 4
+    const ws float[2] = 0.125 0.25
+    const wz int8[2] = 0
+    const ys float[] = 0.03125
+    q = QuantizeLinear(x, s, z)
+    d = DequantizeLinear(q, s, z)
+    dw = DequantizeLinear(w, ws, wz) {axis: 0}
+    c = Conv(d, dw)
+    r = Relu(c)
+    y = QuantizeLinear(r, ys, z)
+    out y
+  )",
+         "q = QuantizeLinear(x, s, z)\ny.1 = QLinearConv(q, s, z, w, ws, wz, ys, z)\n"
+         "y = Clip(y.1, z)\n");
+  // Zero points that are vectors of one, as some files have them.
+  expect("quantized_products", R"(
+    in x float[2,2]
+    const s float[1] = 0.0625
+    const z int8[1] = 3
+    const w int8[2,2] = 13 -7 5 -90
+    q = QuantizeLinear(x, s, z)
+    d = DequantizeLinear(q, s, z)
+    dw = DequantizeLinear(w, s, z)
+    c = Gemm(d, dw)
+    r = Relu(c)
+    y = QuantizeLinear(r, s, z)
+    out y
+  )",
+         "const s.1 int8[] = 3\nq = QuantizeLinear(x, s, z)\n"
+         "y.1 = QGemm(q, s, z, w, s, z, , s, z)\ny = Clip(y.1, s.1)\n");
+}
+
+TEST_F(QuantizedProducts, a_clip_becomes_one_of_integers_where_it_cuts_off_more_than_the_type) {
+  const auto clipped = [](const std::string& zero, const std::string& clip) {
+    return "in x float[2,2]\nconst s float[] = 0.0625\nconst ys float[] = 0.03125\nconst z " +
+           zero +
+           "\nconst w uint8[2,2] = 13 7 255 90\nconst zero float[] = 0\nconst six float[] = 6\n" +
+           "const low float[] = -1\nq = QuantizeLinear(x, s, z)\nd = DequantizeLinear(q, s, z)\n"
+           "dw = DequantizeLinear(w, s)\nc = MatMul(d, dw)\n" +
+           clip + "y = QuantizeLinear(r, ys, z)\nout y\n";
+  };
+  const auto product = [](const std::string& result) {
+    return "q = QuantizeLinear(x, s, z)\n" + result +
+           " = QLinearMatMul(q, s, z, w, s, s.1, ys, z)\n";
+  };
+  const std::string none = "const s.1 uint8[] = 0\n";
+  expect("quantized_products", clipped("int8[] = -100", "r = Clip(c, zero, six)\n"),
+         none + "const ys.1 int8[] = 92\n" + product("y.1") + "y = Clip(y.1, z, ys.1)\n");
+  expect("quantized_products", clipped("uint8[] = 100", "r = Clip(c, low)\n"),
+         none + "const ys.1 uint8[] = 68\n" + product("y.1") + "y = Clip(y.1, ys.1)\n");
+  expect("quantized_products", clipped("uint8[] = 0", "r = Clip(c, low, six)\n"),
+         none + "const ys.1 uint8[] = 192\n" + product("y.1") + "y = Clip(y.1, , ys.1)\n");
+  expect("quantized_products", clipped("uint8[] = 0", "r = Relu(c)\n"), none + product("y"));
+}
+
 TEST_F(QuantizedProducts, what_integers_do_not_say_stays) {
   const std::string begin = R"(
     in x float[2,2]
@@ -110,11 +171,26 @@ TEST_F(QuantizedProducts, what_integers_do_not_say_stays) {
     e = Neg(c)
     out y e
   )");
-  // A Relu, unless quantized_clips takes it away.
+  // A Relu that others read, and one that is none.
   expect_left("quantized_products", begin + R"(
     dw = DequantizeLinear(w, s)
     c = MatMul(d, dw)
     r = Relu(c)
+    y = QuantizeLinear(r, s, z)
+    e = Neg(r)
+    out y e
+  )");
+  expect_left("quantized_products", begin + R"(
+    dw = DequantizeLinear(w, s)
+    c = MatMul(d, dw)
+    r = LeakyRelu(c)
+    y = QuantizeLinear(r, s, z)
+    out y
+  )");
+  expect_left("quantized_products", begin + R"(
+    dw = DequantizeLinear(w, s)
+    c = MatMul(d, dw)
+    r = Clip(c, free)
     y = QuantizeLinear(r, s, z)
     out y
   )");
@@ -157,8 +233,9 @@ TEST_F(QuantizedProducts, what_integers_do_not_say_stays) {
 /// Models between quantised values, in all mixtures of types, as the floats and as the pass compute them.
 TEST_F(QuantizedProducts, results_differ_from_those_of_floats_by_one_step_at_most) {
   const std::string types[] = {"int8", "uint8"};
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 16; ++i) {
     const bool x_signed = (i & 1) == 0, w_signed = (i & 2) == 0, is_conv = (i & 4) == 0;
+    const bool has_relu = (i & 8) != 0;
     const auto list = [&](int count, auto&& number) {
       std::string text;
       for (int at = 0; at < count; ++at) text += ' ' + std::to_string(number(at));
@@ -180,7 +257,9 @@ TEST_F(QuantizedProducts, results_differ_from_those_of_floats_by_one_step_at_mos
         "q = QuantizeLinear(x, s, z)\nd = DequantizeLinear(q, s, z)\n"
         "dw = DequantizeLinear(w, ws, wz) {axis: 0}\n" +
         (is_conv ? "c = Conv(d, dw, b) {pads: [1,1,1,1]}\n" : "c = Gemm(d, dw, b) {transB: 1}\n") +
-        "y = QuantizeLinear(c, ys, yz)\nout y\n";
+        (has_relu ? "r = Relu(c)\ny = QuantizeLinear(r, ys, yz)\n"
+                  : "y = QuantizeLinear(c, ys, yz)\n") +
+        "out y\n";
     const Graph graph = GraphText::parse(text, opset);
     const NamedValues inputs{{"x", some(graph.inputs[0].type)}};
     const auto of = [&](Optimize level) {
