@@ -62,6 +62,15 @@ TEST_F(OnnxBench, says_which_kernel_took_how_long_for_which_node) {
   EXPECT_TRUE(contains(bench({"--shape", "x=1x3x2", "--profile"}).out, "the node of 'y' (Exp)"));
 }
 
+TEST_F(OnnxBench, runs_on_the_values_that_are_given) {
+  write_model();
+  const auto all = parsed(bench({"--input", "x=zeros:2x3x2", "--profile", "--json"}));
+  EXPECT_EQ(all["rows"][0]["runs"], 7);
+  EXPECT_EQ(all["rows"][0]["profile"].size(), 1U);
+  EXPECT_EQ(bench({"--input", "x=zeros:2x3x2", "--batch", "4"}).exit_code, 0) << "it keeps its own";
+  EXPECT_EQ(bench({"--input", "x=zeros:2x3"}).exit_code, 1) << "not the rank of the input";
+}
+
 TEST_F(OnnxBench, refuses_what_it_cannot_measure) {
   write_model();
   EXPECT_EQ(bench({}).exit_code, 1) << "extents are not known";

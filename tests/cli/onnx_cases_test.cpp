@@ -3,6 +3,7 @@
 // more networks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <sstream>
 
 #include "process.hpp"
+#include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/tests/checkout/checkout.hpp"
 
 namespace stoker {
@@ -124,6 +126,17 @@ TEST(OnnxCases, are_counted_in_the_guide) {
       EXPECT_EQ(count.all - count.passed, all.all - all.passed) << name << ' ' << opset;
       EXPECT_LE(count.all, all.all) << name << ' ' << opset;
     }
+}
+
+TEST(OnnxCases, are_told_to_be_none_of_some_operators) {
+  const Table listed = table_in(guide());
+  std::string names;
+  for (const auto& definition : onnx::OperatorTable::standard().list())
+    if (definition->domain.empty() && !listed.contains(definition->name))
+      names += (names.empty() ? "" : ", ") + definition->name;
+  std::string text = guide();
+  std::ranges::replace(text, '\n', ' ');
+  EXPECT_TRUE(contains(text, "The suite has no case of " + names + ", which ")) << names;
 }
 
 TEST(OnnxCases, all_of_them_give_the_table_of_the_guide) {

@@ -183,6 +183,30 @@ TEST_F(OnnxInfo, shows_the_segments_of_a_plan) {
   EXPECT_EQ(segments[0]["steps"][0]["kernels"].size(), segments[0]["kernels"]);
 }
 
+TEST_F(OnnxInfo, plans_for_the_values_of_inputs_that_decide_about_shapes) {
+  onnx::Message graph;
+  graph.messages(1, onnx::node("TopK", {"x", "k"}, {"y", "places"}).all)
+      .text(2, "main")
+      .message(11, onnx::value_info("x", onnx::tensor_type(ElementType::f32, {symbol("n")})))
+      .message(11, onnx::value_info("k", onnx::tensor_type(ElementType::s64, {extent(1)})))
+      .message(12, onnx::value_info("y", onnx::tensor_type(ElementType::f32, {symbol("m")})));
+  write_model(onnx::model(std::move(graph)));
+  write("k.pb", onnx::Message{}.integer(1, 1).integer(2, 7).packed(7, {3}).bytes());
+  const CommandResult result = plan({"--shape", "x=5", "--input", "k=k.pb"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "f32[3]")) << result.out;
+  EXPECT_EQ(plan({"--input", "x=zeros:5", "--input", "k=k.pb"}).out, result.out);
+  EXPECT_EQ(plan({"--input", "x=zeros:5", "--input", "k=absent.pb"}).exit_code, 3);
+  EXPECT_EQ(plan({"--shape", "x=5", "--input", "x=zeros:5"}).exit_code, 1);
+  const CommandResult unknown = plan({"--input", "y=zeros:5"});
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_TRUE(contains(unknown.err, "the model has no input 'y'")) << unknown.err;
+  for (const char* word : {"x", "x=5", "x=zeros:5x", "x=picture.png"})
+    EXPECT_EQ(plan({"--input", word}).exit_code, 2) << word;
+  EXPECT_EQ(plan({"--input", "x=zeros:5", "--input", "x=zeros:5"}).exit_code, 2);
+  EXPECT_EQ(info({"--input", "x=zeros:5"}).exit_code, 2) << "without a plan it says nothing";
+}
+
 TEST_F(OnnxInfo, names_of_a_file_begin_no_line) {
   write_model(onnx::model(
       onnx::graph(onnx::node("Abs", {"x"}, {"y\nall nodes"}), {"x"}, {"y\nall nodes"})));

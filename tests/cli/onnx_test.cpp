@@ -51,6 +51,23 @@ TEST_F(OnnxCommand, says_why_a_case_is_not_supported) {
   EXPECT_TRUE(result.out.ends_with("1 passed, 0 failed, 1 unsupported\n")) << result.out;
 }
 
+TEST_F(OnnxCommand, names_the_file_of_a_case_that_is_damaged) {
+  write_case("test_abs", "Abs", {1, 2});
+  write("test_abs/test_data_set_0/input_0.pb",
+        onnx::float_tensor("x", {1, -2}).bytes().substr(0, 5));
+  const CommandResult result = on_cpu({"onnx", "test", "test_abs"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_TRUE(contains(result.out, "file=test_abs/test_data_set_0/input_0.pb")) << result.out;
+}
+
+TEST_F(OnnxCommand, says_its_exit_codes_in_its_help) {
+  for (const char* verb : {"bench", "export", "info", "test"}) {
+    const CommandResult result = stoker_command({"onnx", verb, "--help"});
+    for (const char* code : {"Exit code 0: ", "1: ", "2: wrong words", "3: "})
+      EXPECT_TRUE(contains(result.out, code)) << verb << ' ' << code;
+  }
+}
+
 TEST_F(OnnxCommand, gives_totals_and_cases_as_json) {
   write_case("test_abs", "Abs", {1, 2});
   write_case("test_neg", "Neg", {-1, 7});

@@ -300,6 +300,8 @@ TEST_F(PredictCommand, says_what_is_missing) {
   refused({"text.txt"}, 3, "it looks like text that begins 'hello'");
   refused({"abs.onnx"}, 1, "input 'x' (float[2]) is missing");
   refused({"abs.onnx", "--input", "x=absent.pb"}, 3, "there is no such file");
+  write("damaged.pb", onnx::float_tensor("x", {1, -2}).bytes().substr(0, 5));
+  refused({"abs.onnx", "--input", "x=damaged.pb"}, 1, "file: damaged.pb\n");
   refused({"abs.onnx", "--input", "x=absent.png"}, 3, "absent.png");
   refused({"abs.onnx", "--input", "input=zeros:2"}, 3, "inputs: x float[2]");
   refused({"abs.onnx", "--input", "x=zeros:3"}, 1, "expected float[2], came float[3]");

@@ -39,11 +39,12 @@ struct Row {
   std::vector<Share> profile;
 };
 
-/// The shapes with that first extent, of all inputs.
+/// The shapes with that first extent, of all inputs without a value.
 std::vector<NamedShape> with_batch(const std::vector<onnx::Description::Input>& inputs,
-                                   std::vector<NamedShape> shapes, std::int64_t batch) {
+                                   const onnx::NamedValues& values, std::vector<NamedShape> shapes,
+                                   std::int64_t batch) {
   for (const auto& [value, has_default] : inputs) {
-    if (!value.type.dims || value.type.dims->empty()) continue;
+    if (!value.type.dims || value.type.dims->empty() || values.contains(value.name)) continue;
     const onnx::Dimension& first = value.type.dims->front();
     const auto given = std::ranges::find(shapes, value.name, &NamedShape::name);
     if (first.extent && (has_default || *first.extent == batch)) continue;
@@ -180,11 +181,12 @@ int bench_model(const OnnxBenchWords& words) {
   std::vector<std::optional<std::int64_t>> batches(words.batches.begin(), words.batches.end());
   if (batches.empty()) batches.emplace_back();
   // All that the command line asks for is there before anything is measured.
+  const onnx::NamedValues given = values_for(described.inputs, words.inputs);
   std::vector<onnx::NamedValues> inputs;
   for (const auto& batch : batches)
-    inputs.push_back(
-        zeros_for(described.inputs,
-                  batch ? with_batch(described.inputs, words.shapes, *batch) : words.shapes));
+    inputs.push_back(with_zeros(
+        described.inputs,
+        batch ? with_batch(described.inputs, given, words.shapes, *batch) : words.shapes, given));
   std::vector<Row> rows;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     rows.push_back(measured(model, inputs[i], words));

@@ -178,7 +178,8 @@ onnx::Value read_value_file(const fs::path& file, const onnx::ValueType& type) {
     throw Error{"onnx.test", ErrorCode::io_error, "cannot read " + file.string()};
   const auto all = std::as_bytes(std::span{text});
   const auto bytes = std::make_shared<const std::vector<std::byte>>(all.begin(), all.end());
-  onnx::ValueData data = onnx::read_value(*bytes, type.kind, {}, bytes).value();
+  onnx::ValueData data =
+      onnx::read_value(*bytes, type.kind, {.name = file.string()}, bytes).value();
   // ONNX up to 1.15 wrote bfloat16 as the integers of its bits.
   auto* const tensor = std::get_if<onnx::TensorData>(&data.content);
   if (tensor && type.element == onnx::ElementType::bf16 && tensor->type == onnx::ElementType::u16)

@@ -17,11 +17,14 @@ namespace {
 void check_output(const OnnxExportWords& words) {
   namespace fs = std::filesystem;
   std::error_code ignored;
+  const fs::path folder = fs::path{words.output}.parent_path();
   const std::string reason =
       fs::equivalent(words.model, words.output, ignored)
           ? "'" + words.output + "' is the model itself: give another file to write"
       : fs::exists(words.output, ignored) && !fs::is_regular_file(words.output, ignored)
           ? "expected a file to write, '" + words.output + "' is none"
+      : !folder.empty() && !fs::is_directory(folder, ignored)
+          ? "there is no folder '" + folder.string() + "' to write into"
           : "";
   if (!reason.empty())
     throw Error{"onnx.export", ErrorCode::invalid_argument, reason, {{"output", words.output}}};

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
+#include "stoker/api/command_line/predict/input_value.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
 
@@ -21,13 +23,22 @@ using Symbols = std::map<std::string, std::int64_t, std::less<>>;
   throw Error{op, code, std::move(reason)};
 }
 
-void check_name(const std::vector<Input>& inputs, const std::string& name) {
+const onnx::ValueInfo& input_of(const std::vector<Input>& inputs, const std::string& name) {
   std::vector<std::string_view> known;
   known.reserve(inputs.size());
-  for (const Input& input : inputs) known.emplace_back(input.value.name);
-  if (std::ranges::find(known, name) == known.end())
-    refuse(ErrorCode::not_found,
-           "the model has no input '" + name + "'" + did_you_mean(name, known));
+  for (const Input& input : inputs) {
+    if (input.value.name == name) return input.value;
+    known.emplace_back(input.value.name);
+  }
+  refuse(ErrorCode::not_found, "the model has no input '" + name + "'" + did_you_mean(name, known));
+}
+
+void add_symbols(const onnx::ValueInfo& value, std::span<const std::int64_t> extents,
+                 Symbols& symbols) {
+  if (!value.type.dims) return;
+  const std::vector<onnx::Dimension>& dims = *value.type.dims;
+  for (std::size_t axis = 0; axis < std::min(dims.size(), extents.size()); ++axis)
+    if (!dims[axis].symbol.empty()) symbols.try_emplace(dims[axis].symbol, extents[axis]);
 }
 
 std::vector<std::int64_t> extents_of(const onnx::ValueInfo& value, const Symbols& symbols) {
@@ -67,29 +78,37 @@ Error unknown_extents(const onnx::ValueInfo& value) {
               ") are not known: give --shape " + value.name + "=…"};
 }
 
-onnx::NamedValues zeros_for(const std::vector<Input>& inputs,
-                            const std::vector<NamedShape>& shapes) {
-  std::map<std::string, std::vector<std::int64_t>, std::less<>> given;
-  for (const auto& [name, extents] : shapes) {
-    check_name(inputs, name);
-    given.insert_or_assign(name, extents);
-  }
-  Symbols symbols;
-  for (const Input& input : inputs) {
-    const auto found = given.find(input.value.name);
-    if (found == given.end() || !input.value.type.dims) continue;
-    const std::vector<onnx::Dimension>& dims = *input.value.type.dims;
-    for (std::size_t axis = 0; axis < std::min(dims.size(), found->second.size()); ++axis)
-      if (!dims[axis].symbol.empty()) symbols.try_emplace(dims[axis].symbol, found->second[axis]);
-  }
+onnx::NamedValues values_for(const std::vector<Input>& inputs, const InputWords& words) {
   onnx::NamedValues values;
+  for (const auto& [name, word] : words)
+    values.emplace(name, value_for(input_of(inputs, name), word));
+  return values;
+}
+
+onnx::NamedValues with_zeros(const std::vector<Input>& inputs,
+                             const std::vector<NamedShape>& shapes,
+                             const onnx::NamedValues& given) {
+  onnx::NamedValues values = given;
+  Symbols symbols;
+  std::map<std::string, std::vector<std::int64_t>, std::less<>> extents;
+  for (const auto& [name, value] : given)
+    if (value.is_tensor()) {
+      const Shape& shape = value.shape();
+      add_symbols(input_of(inputs, name), std::vector(shape.begin(), shape.end()), symbols);
+    }
+  for (const auto& [name, shape] : shapes) {
+    add_symbols(input_of(inputs, name), shape, symbols);
+    if (given.contains(name))
+      refuse(ErrorCode::invalid_argument, "input '" + name + "' has a value, and so its shape");
+    extents.insert_or_assign(name, shape);
+  }
   for (const auto& [value, has_default] : inputs) {
-    const auto found = given.find(value.name);
-    if (found == given.end() && has_default) continue;
+    const auto found = extents.find(value.name);
+    if (values.contains(value.name) || (found == extents.end() && has_default)) continue;
     if (value.type.kind != onnx::ValueKind::tensor && value.type.kind != onnx::ValueKind::unknown)
       refuse(ErrorCode::unsupported, "input '" + value.name + "' is " + value.type.to_string() +
                                          ": a plan is made for tensors only");
-    values.emplace(value.name, zeros_of(value, found != given.end() ? found->second
+    values.emplace(value.name, zeros_of(value, found != extents.end() ? found->second
                                                                     : extents_of(value, symbols)));
   }
   return values;

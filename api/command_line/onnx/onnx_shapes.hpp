@@ -1,14 +1,15 @@
-// Inputs of a model that only have shapes: zeros.
+// Inputs of a model for which the command line says values, or only shapes: zeros.
 //
-// Pure functions; any thread, within a DeviceScope. Errors are thrown: invalid_argument for an input whose extents are
-// not known; not_found for a name that no input has; unsupported for lists and maps; limit_exceeded for
-// an input of very many texts.
+// Threads: any, within a DeviceScope; blocks on files. Errors are thrown: invalid_argument for an input whose extents
+// are not known, or are said beside a value; not_found for a name that no input has and for files; unsupported for lists
+// and maps without a value; limit_exceeded for an input of very many texts; those of value_for() (input_value.hpp).
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "stoker/api/command_line/named_shape.hpp"
+#include "stoker/api/command_line/words/onnx_words.hpp"
 #include "stoker/api/onnx/run/model.hpp"
 
 namespace stoker::command_line {
@@ -16,9 +17,13 @@ namespace stoker::command_line {
 /// An extent of this input is neither in the file nor given.
 [[nodiscard]] Error unknown_extents(const onnx::ValueInfo& value);
 
-/// One value for each input that has no default or is named. An input that is not named has the extents of the file;
-/// a symbol stands for what it is in those that are.
-[[nodiscard]] onnx::NamedValues zeros_for(const std::vector<onnx::Description::Input>& inputs,
-                                          const std::vector<NamedShape>& shapes);
+/// Those that the words name.
+[[nodiscard]] onnx::NamedValues values_for(const std::vector<onnx::Description::Input>& inputs,
+                                           const InputWords& words);
+/// `given` and zeros: one value for each input that has no default or is named. An input that is not named has the
+/// extents of the file; a symbol stands for what it is in those that are.
+[[nodiscard]] onnx::NamedValues with_zeros(const std::vector<onnx::Description::Input>& inputs,
+                                           const std::vector<NamedShape>& shapes,
+                                           const onnx::NamedValues& given);
 
 }  // namespace stoker::command_line

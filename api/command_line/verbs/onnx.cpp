@@ -107,11 +107,12 @@ int test(const OnnxTestWords& words) {
   return totals.unsupported > 0 ? no_such_thing : ok;
 }
 
-/// What a model comes to for inputs of zeros.
+/// What a model comes to for the inputs that are said, or zeros.
 onnx::PlanDescription plan_of(const onnx::Model& model, const onnx::Description& description,
                               const OnnxInfoWords& words) {
   const DeviceScope scope{model.device()};
-  return model.plan(zeros_for(description.inputs, words.shapes));
+  return model.plan(with_zeros(description.inputs, words.shapes,
+                               values_for(description.inputs, words.inputs)));
 }
 
 int info(const OnnxInfoWords& words) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "stoker/api/command_line/numbers.hpp"
+#include "stoker/api/command_line/words/predict_words.hpp"
 
 namespace stoker::command_line {
 
@@ -18,6 +19,22 @@ std::array<CLI::Option*, 2> add_pass_words(CLI::App& verb, OnnxPassWords& words)
               ->capture_default_str(),
           verb.add_option("--without", words.without, "A pass that is left out; may be repeated")
               ->allow_extra_args(false)};
+}
+
+CLI::Option* add_input_words(CLI::App& verb, InputWords& inputs, const std::string& summary) {
+  const auto read = [&inputs](const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+      const auto [name, value] = named("--input", word);
+      if (!is_value(value))
+        throw CLI::ValidationError{
+            "--input", "'" + value + "' is no .npy or .pb, nor like zeros:1x3x240x320"};
+      if (!inputs.emplace(name, value).second)
+        throw CLI::ValidationError{"--input", "'" + name + "' is given twice"};
+    }
+  };
+  return verb.add_option_function<std::vector<std::string>>("--input", read, summary)
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -50,8 +67,8 @@ CLI::App* add_onnx_test_words(CLI::App& verb, OnnxTestWords& words) {
       "unsupported (why).\nFloats may be off by 0.001 of what is expected and, besides, 1e-5 (f16: "
       "2e-3, bf16: 1e-2, f64: 1e-7; with DFT or STFT\nin the model 4e-4). Of random outputs shape "
       "and "
-      "type are compared. Exit code 0: all pass; 1: one fails;\n3: none fails, but one is not "
-      "supported, or there is no case.");
+      "type are compared. Exit code 0: all pass; 1: one fails;\n2: wrong words; 3: none fails, "
+      "but one is not supported, or there is no case.");
   return test;
 }
 
@@ -61,9 +78,14 @@ CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words) {
   info->add_option("MODEL", words.model, "The model's file")->required();
   CLI::Option* const plan = info->add_flag(
       "--plan", words.plan,
-      "Trace it and run it on zeros: programs, kernels, memory, cuts and what was folded");
+      "Trace it and run it, on zeros unless --input says other values: programs, kernels, memory, "
+      "cuts and what was folded");
   add_named_shapes(*info, "--shape", words.shapes,
                    "The extents of an input for --plan, NAME=1x3x240x320; may be repeated")
+      ->needs(plan);
+  add_input_words(*info, words.inputs,
+                  "The value of an input for --plan, a .npy or .pb file or zeros:1x3x240x320; may "
+                  "be repeated")
       ->needs(plan);
   info->add_option("--device", words.device, "Where --plan runs: cpu, vulkan, vulkan:0, …");
   for (CLI::Option* const option : add_pass_words(*info, words.passes)) option->needs(plan);
@@ -77,8 +99,9 @@ CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words) {
       "have one.\n--precision f16 or bf16 also says which nodes stay in f32, and why.\nText of the "
       "file that a terminal would obey, or that is no UTF-8, is shown as "
       "\\xNN. Exit code 0: all nodes\nare supported; 1: the file is damaged or its graph not in "
-      "order, or the plan fails; 3: there is no such file,\ndevice or input, or nodes are not "
-      "supported, which are listed with the reasons.");
+      "order, or the plan fails; 2: wrong words; 3: there is\nno such file, device or input, or "
+      "nodes "
+      "are not supported, which are listed with the reasons.");
   return info;
 }
 
@@ -88,6 +111,8 @@ CLI::App* add_onnx_bench_words(CLI::App& verb, OnnxBenchWords& words) {
   bench->add_option("MODEL", words.model, "The model's file")->required();
   add_named_shapes(*bench, "--shape", words.shapes,
                    "The extents of an input, NAME=1x3x240x320; may be repeated");
+  add_input_words(*bench, words.inputs,
+                  "The value of an input, a .npy or .pb file or zeros:1x3x240x320; may be repeated");
   bench
       ->add_option("--batch", words.batches,
                    "The first extent of all inputs, instead of that of --shape: a row for each")
@@ -110,10 +135,10 @@ CLI::App* add_onnx_bench_words(CLI::App& verb, OnnxBenchWords& words) {
   add_pass_words(*bench, words.passes);
   bench->add_flag("--json", words.json, "The same as JSON");
   bench->footer(
-      "Runs follow one another, each from the call to the computed outputs, on zeros, after runs "
-      "that are not counted.\nExit code 0: it was measured; 1: the file is damaged or a run fails; "
-      "2: wrong words; 3: there is no such file,\ndevice or input, the first extent of an input is "
-      "fixed and no such --batch, or nodes are not supported.");
+      "Runs follow one another, each from the call to the computed outputs, on zeros where no "
+      "--input is given, after runs\nthat are not counted. Exit code 0: it was measured; 1: a file is damaged or a "
+      "run fails; 2: wrong words; 3: there\nis no such file, device or input, the first extent of an "
+      "input is fixed and no such --batch, or nodes are not supported.");
   return bench;
 }
 

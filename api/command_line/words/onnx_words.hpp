@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +31,13 @@ struct OnnxTestWords {
   std::optional<double> rtol;
 };
 
+/// What stands for the values of inputs, by name (is_value() in predict_words.hpp).
+using InputWords = std::map<std::string, std::string, std::less<>>;
+
 struct OnnxInfoWords {
   std::string model;
   std::vector<NamedShape> shapes;
+  InputWords inputs;
   std::string device;
   OnnxPassWords passes;
   bool json = false;
@@ -42,6 +48,7 @@ struct OnnxInfoWords {
 struct OnnxBenchWords {
   std::string model;
   std::vector<NamedShape> shapes;
+  InputWords inputs;
   std::vector<std::int64_t> batches;
   unsigned threads = 0;  ///< 0: as the environment says
   std::string device;

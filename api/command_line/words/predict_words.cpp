@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <set>
@@ -12,9 +13,12 @@
 
 #include "stoker/api/command_line/numbers.hpp"
 #include "stoker/api/command_line/words/onnx_words.hpp"
+#include "stoker/runtime/base/shape.hpp"
 
 namespace stoker::command_line {
 namespace {
+
+constexpr std::string_view zeros_word = "zeros:";
 
 [[noreturn]] void refuse(const std::string& reason) {
   throw CLI::ValidationError{"--image", reason};
@@ -92,6 +96,26 @@ std::pair<std::string, std::string> named(const std::string& option, const std::
   if (equals == std::string::npos || equals == 0)
     throw CLI::ValidationError{option, "'" + word + "' is not written NAME=…"};
   return {word.substr(0, equals), word.substr(equals + 1)};
+}
+
+std::optional<std::vector<std::int64_t>> extents_of_zeros(std::string_view value) {
+  if (!value.starts_with(zeros_word)) return {};
+  value.remove_prefix(zeros_word.size());
+  std::vector<std::int64_t> extents;
+  if (value.empty()) return extents;
+  for (const std::string& part : split(value, 'x')) {
+    const auto extent = number<std::int64_t>(part);
+    if (!extent || *extent < 0) return {};
+    extents.push_back(*extent);
+  }
+  if (extents.size() > Shape::max_rank) return {};
+  return extents;
+}
+
+bool is_value(const std::string& value) {
+  if (value.starts_with(zeros_word)) return extents_of_zeros(value).has_value();
+  const std::filesystem::path extension = std::filesystem::path{value}.extension();
+  return extension == ".npy" || extension == ".pb";
 }
 
 ImageOptions parse_picture(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,5 +38,9 @@ void add_predict_words(CLI::App& verb, PredictWords& words);
 /// NAME and the rest of "NAME=…". Throws a CLI::ValidationError where there is no name; `option` is named in it.
 [[nodiscard]] std::pair<std::string, std::string> named(const std::string& option,
                                                         const std::string& word);
+/// The extents of "zeros:1x3x240x320"; nothing for other text.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> extents_of_zeros(std::string_view value);
+/// Whether it is such text, or the name of a .npy or .pb file.
+[[nodiscard]] bool is_value(const std::string& value);
 
 }  // namespace stoker::command_line

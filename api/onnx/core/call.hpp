@@ -34,8 +34,9 @@ class Walker {
   [[nodiscard]] virtual bool takes_cut(const Value& value) const = 0;
   /// Traces a subgraph of the node; names of the graphs around are visible in it.
   virtual Values run(const Graph& graph, std::span<const Value> inputs) = 0;
-  /// The same without inputs, for a subgraph whose results may not be needed. Nothing if it needs a cut or is refused.
-  [[nodiscard]] virtual std::optional<Values> run_without_cut(const Graph& graph) = 0;
+  /// The same for a subgraph whose results may not be needed. Nothing if it needs a cut or is refused.
+  [[nodiscard]] virtual std::optional<Values> run_without_cut(const Graph& graph,
+                                                              std::span<const Value> inputs) = 0;
   /// The same constant each time, with one copy on the device.
   virtual Value constant(const TensorData& data) = 0;
   /// Whether rules may reorder weights for the device.

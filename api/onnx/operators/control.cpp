@@ -24,10 +24,8 @@ constexpr std::size_t most_nodes_together = 4096;
 constexpr std::size_t nodes_of_part = 512;
 constexpr std::size_t rounds_of_part = 64;
 
-/// What a loop gives in each round, along a new axis.
-Value stacked(const Call& call, const Values& rounds, std::int64_t axis = 0) {
-  if (rounds.empty())
-    call.refuse(ErrorCode::unsupported, "the shape of what no round gives is not known");
+/// What a loop gives in each round, along a new axis. Precondition: there is a round.
+Value stacked(const Values& rounds, std::int64_t axis = 0) {
   std::vector<Tensor> tensors;
   for (const Value& round : rounds) tensors.push_back(round.tensor());
   return {stack(tensors, axis), rounds[0].type()};
@@ -76,9 +74,9 @@ std::optional<Values> chosen_on_device(Call& call) {
       nodes_of(yes) + nodes_of(no) > most_nodes_of_branches)
     return {};
   const std::uint64_t mark = expr::Node::next_serial();
-  const std::optional<Values> some = call.walker().run_without_cut(yes);
+  const std::optional<Values> some = call.walker().run_without_cut(yes, {});
   if (!some) return {};
-  const std::optional<Values> others = call.walker().run_without_cut(no);
+  const std::optional<Values> others = call.walker().run_without_cut(no, {});
   if (!others) return {};
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < some->size(); ++i)
@@ -105,16 +103,48 @@ Values if_rule(Call& call) {
   return call.walker().run(branch, {});
 }
 
-/// The same of no round, by what the body says of it.
-Value empty_scan(const Call& call, const ValueInfo& info, std::int64_t axis = 0) {
-  const auto carrier = carrier_of(info.type.element);
-  if (!carrier || !info.type.dims)
-    call.refuse(ErrorCode::unsupported, "the shape of what no round gives is not known");
-  Axes extents;
-  for (const Dimension& dim : *info.type.dims) extents.push_back(dim.extent.value_or(0));
-  extents.insert(extents.begin() + axis_in(axis, static_cast<std::int64_t>(extents.size()) + 1), 0);
-  return {zeros(shape_of(extents), *carrier), info.type.element};
-}
+/// What a loop of no rounds gives in the place of what it stacks.
+class NoRounds {
+ public:
+  /// `inputs` are those of a round that there might have been.
+  NoRounds(const Call& call, const Graph& body, Values inputs)
+      : call_{call}, body_{body}, inputs_{std::move(inputs)} {}
+
+  /// Has the element type and the extents that the body declares for the output, with 0 for open ones. What it does
+  /// not declare is as a round would give it. As in ONNX Runtime, the shape is [0] where that is not known either.
+  [[nodiscard]] Value stacked(std::size_t output, std::int64_t axis = 0) {
+    const ValueType& declared = body_.outputs[output].type;
+    ElementType type = declared.element;
+    std::optional<Axes> extents;
+    if (declared.dims) {
+      extents.emplace();
+      for (const Dimension& dim : *declared.dims) extents->push_back(dim.extent.value_or(0));
+    }
+    if (const Value* const round = extents && carrier_of(type) ? nullptr : of_round(output)) {
+      if (!carrier_of(type)) type = round->type();
+      if (!extents) extents = extents_of(round->shape());
+    }
+    const auto carrier = carrier_of(type);
+    if (!carrier)
+      call_.refuse(ErrorCode::unsupported, "the type of what no round gives is not known");
+    const std::int64_t rank = extents ? static_cast<std::int64_t>(extents->size()) : 0;
+    Axes all = extents.value_or(Axes{});
+    all.insert(all.begin() + (extents ? axis_in(axis, rank + 1) : 0), 0);
+    return {zeros(shape_of(all), *carrier), type};
+  }
+
+ private:
+  /// Null if a round is not to be had without a cut, or gives no tensor there.
+  [[nodiscard]] const Value* of_round(std::size_t output) {
+    if (!round_) round_ = call_.walker().run_without_cut(body_, inputs_).value_or(Values{});
+    return output < round_->size() && (*round_)[output].is_tensor() ? &(*round_)[output] : nullptr;
+  }
+
+  const Call& call_;
+  const Graph& body_;
+  const Values inputs_;
+  std::optional<Values> round_;
+};
 
 /// Whether a graph, or one below it, reads a name.
 bool reads(const Graph& graph, std::string_view name) {
@@ -176,9 +206,10 @@ Values loop_rule(Call& call) {
   const std::size_t scans = body.outputs.size() - states - 1;
   const std::int64_t most =
       call.has(0) ? call.integer(0) : std::numeric_limits<std::int64_t>::max();
-  // A loop without a condition does not ask the body for one.
-  const bool asks = call.has(1);
-  LoopState now{.goes_on = (!asks || call.integer(1) != 0) && most > 0};
+  // As the standard says, a loop of a number of rounds without a condition does not ask the body whether it goes on.
+  // One that has neither asks, for it would never end.
+  const bool asks = call.has(1) || !call.has(0);
+  LoopState now{.goes_on = (!call.has(1) || call.integer(1) != 0) && most > 0};
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < states; ++i) {
     now.states.push_back(call.input(i + 2));
@@ -190,6 +221,12 @@ Values loop_rule(Call& call) {
     now.states.emplace_back(Known::integer(0));
     names.emplace_back(body.inputs[0].name);
   }
+
+  const auto inputs_of = [&](const LoopState& state) {
+    Values inputs{counts ? state.states[states] : Value{}, Known::integer(1, ElementType::boolean)};
+    inputs.insert(inputs.end(), state.states.begin(), state.states.begin() + states);
+    return inputs;
+  };
 
   const std::unique_ptr<Rounds> rounds = call.walker().rounds(most);
   // The first part has what is left over, too, so that whole parts follow.
@@ -206,9 +243,7 @@ Values loop_rule(Call& call) {
     if (given.size() == most_rounds)
       call.refuse(ErrorCode::limit_exceeded,
                   "more than " + std::to_string(most_rounds) + " rounds");
-    Values inputs{counts ? now.states[states] : Value{}, Known::integer(1, ElementType::boolean)};
-    inputs.insert(inputs.end(), now.states.begin(), now.states.begin() + states);
-    Values next = call.walker().run(body, inputs);
+    Values next = call.walker().run(body, inputs_of(now));
     for (Value& one : next) one = call.keep(std::move(one));
     const Value goes_on = asks ? next[0] : Value{Known::integer(1, ElementType::boolean)};
     const auto results = next.begin() + 1;
@@ -244,6 +279,7 @@ Values loop_rule(Call& call) {
     }
   }
   Values results{now.states.begin(), now.states.begin() + states};
+  NoRounds none{call, body, inputs_of(now)};
   for (std::size_t i = 0; i < scans; ++i) {
     if (!now.given.empty()) {
       results.push_back(now.given[i]);
@@ -251,8 +287,7 @@ Values loop_rule(Call& call) {
     }
     Values each;
     for (const Values& round : given) each.push_back(round[i]);
-    results.push_back(each.empty() ? empty_scan(call, body.outputs[i + 1 + states])
-                                   : stacked(call, each));
+    results.push_back(each.empty() ? none.stacked(i + 1 + states) : stacked(each));
   }
   return results;
 }
@@ -262,6 +297,13 @@ Values loop_rule(Call& call) {
 Value element_at(const Value& sequence, std::int64_t axis, std::int64_t at) {
   const Tensor one = slice_along_axis(sequence.tensor(), at, 1, axis);
   return {squeeze(one, Axes{axis}), sequence.type()};
+}
+
+/// What an element of a sequence of none would be like.
+Value no_element(const Value& sequence, std::int64_t axis) {
+  return {
+      zeros(sequence.shape().without(static_cast<std::size_t>(axis)), sequence.tensor().dtype()),
+      sequence.type()};
 }
 
 struct ScanAxes {
@@ -284,14 +326,19 @@ Values scanned(Call& call, const Graph& body, std::span<const Value> states,
     for (std::size_t i = 0; i < now.size(); ++i) now[i] = next[i];
     for (std::size_t i = 0; i < scans; ++i) rounds[i].push_back(next[i + now.size()]);
   }
+  if (length == 0) {
+    Values inputs = now;
+    for (std::size_t i = 0; i < sequences.size(); ++i)
+      inputs.push_back(no_element(sequences[i], axes.inputs[i]));
+    NoRounds none{call, body, std::move(inputs)};
+    for (std::size_t i = 0; i < scans; ++i)
+      now.push_back(none.stacked(i + states.size(), axes.outputs[i]));
+    return now;
+  }
   for (std::size_t i = 0; i < scans; ++i) {
     if (axes.outputs_reversed[i]) std::reverse(rounds[i].begin(), rounds[i].end());
-    if (rounds[i].empty()) {
-      now.push_back(empty_scan(call, body.outputs[i + states.size()], axes.outputs[i]));
-      continue;
-    }
     const std::int64_t rank = static_cast<std::int64_t>(rounds[i][0].shape().rank()) + 1;
-    now.push_back(stacked(call, rounds[i], axis_in(axes.outputs[i], rank)));
+    now.push_back(stacked(rounds[i], axis_in(axes.outputs[i], rank)));
   }
   return now;
 }
@@ -327,6 +374,8 @@ Values scan_rule(Call& call) {
   }
   if (call.has(0)) call.refuse(ErrorCode::unsupported, "sequences of several lengths");
   const std::int64_t batch = given[0].shape()[0];
+  if (batch == 0)
+    call.refuse(ErrorCode::unsupported, "the shape of what no round gives is not known");
   std::vector<Values> results;
   for (std::int64_t at = 0; at < batch; ++at) {
     Values of_one;
@@ -340,7 +389,7 @@ Values scan_rule(Call& call) {
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {
     Values each;
     for (const Values& result : results) each.push_back(result[i]);
-    joined.push_back(stacked(call, each));
+    joined.push_back(stacked(each));
   }
   return joined;
 }

@@ -11,6 +11,11 @@
 namespace stoker::onnx::operators::joining {
 namespace {
 
+/// Only the first version has a default.
+std::string concat_refused(const Node& node, int version) {
+  return version < 4 || node.has("axis") ? "" : "the attribute 'axis' is missing";
+}
+
 std::int64_t join_axis(const Call& call) {
   return axis_in(call.node().integer("axis", 1), call.rank());
 }
@@ -132,6 +137,10 @@ Values split_rule(Call& call) {
       call.refuse(ErrorCode::invalid_parameter, std::to_string(parts) + " parts for " +
                                                     std::to_string(call.node().outputs.size()) +
                                                     " results");
+    if (call.version() < 18 && extent % parts != 0)
+      call.refuse(ErrorCode::shape_mismatch, std::to_string(extent) + " elements are not " +
+                                                 std::to_string(parts) +
+                                                 " equal parts, and 'split' does not say others");
     const std::int64_t each = (extent + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i)
       sizes.push_back(std::clamp<std::int64_t>(extent - i * each, 0, each));
@@ -238,6 +247,7 @@ void define(OperatorTable& table) {
              .since = {1, 4, 11, 13},
              .most_inputs = Operator::any_number,
              .attributes = {"axis"},
+             .refuse = &concat_refused,
              .host = &concat_on_host,
              .lower = &concat,
              .moves = true});

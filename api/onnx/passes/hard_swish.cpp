@@ -1,17 +1,31 @@
 // x · clip(x + 3, 0, 6) / 6. https://onnx.ai/onnx/operators/onnx__HardSwish.html
 #include "stoker/api/onnx/optimize/pass.hpp"
 #include "stoker/api/onnx/optimize/patterns.hpp"
+#include "stoker/api/onnx/optimize/weights.hpp"
 
 namespace stoker::onnx::passes::hard_swish {
 namespace {
 
+/// z, if `name` is clip(z, 0, 6).
+std::optional<std::string> clipped(const GraphEditor& graph, const std::string& name) {
+  if (const Node* const clip = private_writer(graph, name, "Clip")) {
+    const auto bounds = clip_bounds(graph, *clip);
+    if (!bounds || bounds->least != 0 || bounds->most != 6) return {};
+    return clip->inputs[0];
+  }
+  const Node* const least = private_writer(graph, name, "Min");
+  if (least == nullptr || least->inputs.size() != 2) return {};
+  for (std::size_t i = 0; i < 2; ++i)
+    if (is_scalar(graph, least->inputs[i], 6))
+      if (const Node* const relu = private_writer(graph, least->inputs[1 - i], "Relu"))
+        return relu->inputs[0];
+  return {};
+}
+
 /// Whether `name` is clip(x + 3, 0, 6).
 bool is_clipped(const GraphEditor& graph, const std::string& name, const std::string& x) {
-  const Node* const clip = private_writer(graph, name, "Clip");
-  if (clip == nullptr) return false;
-  const auto bounds = clip_bounds(graph, *clip);
-  if (!bounds || bounds->least != 0 || bounds->most != 6) return false;
-  const Node* const sum = private_writer(graph, clip->inputs[0], "Add");
+  const auto shifted = clipped(graph, name);
+  const Node* const sum = shifted ? private_writer(graph, *shifted, "Add") : nullptr;
   return sum != nullptr && beside_sum(graph, *sum, 3) == x;
 }
 
@@ -43,12 +57,12 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add(
-      {.name = "hard_swish",
-       .summary = "x · clip(x + 3, 0, 6) / 6 written out, also with HardSigmoid, is HardSwish",
-       .level = Optimize::all,
-       .stage = PassStage::patterns,
-       .run = &run});
+  table.add({.name = "hard_swish",
+             .summary = "x · clip(x + 3, 0, 6) / 6 written out, also with Relu and Min or with "
+                        "HardSigmoid, is HardSwish",
+             .level = Optimize::all,
+             .stage = PassStage::patterns,
+             .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::hard_swish

@@ -106,12 +106,12 @@ Values Walk::run(const Graph& graph, std::span<const Value> inputs) {
   return run(graph, inputs, all, nullptr);
 }
 
-std::optional<Values> Walk::run_without_cut(const Graph& graph) {
+std::optional<Values> Walk::run_without_cut(const Graph& graph, std::span<const Value> inputs) {
   const Within<bool> whole{may_cut_, false};
   const Within<WalkObserver*> unwatched{observer_,
                                         nullptr};  // of a node that does not end it would not hear
   try {
-    return run(graph, {});
+    return run(graph, inputs);
   } catch (const TakesCut&) {
     return {};
   } catch (const Error&) {  // what ends a run ends it at the next node, too

@@ -100,7 +100,8 @@ class Walk final : private Walker {
   Known know(const Value& value) override;
   [[nodiscard]] bool takes_cut(const Value& value) const override;
   Values run(const Graph& graph, std::span<const Value> inputs) override;
-  [[nodiscard]] std::optional<Values> run_without_cut(const Graph& graph) override;
+  [[nodiscard]] std::optional<Values> run_without_cut(const Graph& graph,
+                                                      std::span<const Value> inputs) override;
   Value constant(const TensorData& data) override;
   [[nodiscard]] bool may_choose_layouts() const override { return model_.choices().layouts; }
   Tensor prepared(std::size_t part, const std::function<Tensor()>& make) override;

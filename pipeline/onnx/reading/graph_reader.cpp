@@ -154,7 +154,8 @@ Node read_node(Reading& reading, Wire::Bytes message) {
     }
   }
   const auto imported = std::ranges::find(reading.opsets, node.domain, &OpsetImport::domain);
-  if (imported != reading.opsets.end()) node.opset = imported->version;
+  node.opset =
+      imported != reading.opsets.end() ? imported->version : reading.assumed_version(node.domain);
   reading.findings.within(before, [&] { return node.place(); });
   return node;
 }

@@ -96,7 +96,8 @@ Result<ModelFile> read_model(const std::filesystem::path& path, const ReadOption
 
 Result<ModelFile> read_model(std::span<const std::byte> bytes, const ReadOptions& options,
                              std::shared_ptr<const void> owner) {
-  Reading reading{{bytes, std::move(owner)}, "bytes in memory", options.limits, folders(options)};
+  Reading reading{
+      {bytes, std::move(owner)}, printable(options.name), options.limits, folders(options)};
   return read(reading, options);
 }
 

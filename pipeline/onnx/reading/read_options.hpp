@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 
 namespace stoker::onnx {
 
@@ -30,6 +31,8 @@ struct ReadOptions {
   /// Where external data lies; empty: beside the model's file. A model that is none has no external data then.
   std::filesystem::path folder = {};
   ReadLimits limits = {};
+  /// What errors call bytes that the program has read: the path of their file.
+  std::string name = "bytes in memory";
   /// Asked once a model turns out to be wrong, with the functions not inlined: adds what else is, so that one error
   /// lists all of it. Null: nothing.
   std::function<void(const ModelFile&, Findings&)> find_more = {};

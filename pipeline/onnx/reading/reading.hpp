@@ -4,8 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
 #include "stoker/pipeline/onnx/reading/external_data.hpp"
@@ -14,6 +16,11 @@
 #include "stoker/pipeline/onnx/reading/wire.hpp"
 
 namespace stoker::onnx {
+
+/// Domains that models use without an import, with the newest version that Stoker has operators of. ONNX Runtime, which
+/// brings these along, takes its newest one, too.
+inline constexpr std::pair<std::string_view, std::int64_t> assumed_versions[] = {
+    {"ai.onnx.ml", 5}, {"com.microsoft", 1}};
 
 struct Reading {
   Reading(SharedBytes whole, std::string name, const ReadLimits& bounds,
@@ -44,6 +51,8 @@ struct Reading {
     if (text.size() > limits.name_bytes) progress.exceeded("bytes of a name", limits.name_bytes);
     return progress.stopped() ? std::string{} : std::string{text};
   }
+  /// Of a domain that is not imported; 0: none is assumed. Logs it once.
+  [[nodiscard]] std::int64_t assumed_version(std::string_view domain);
   void count_item() { count(items, limits.items, "items"); }
   void count_node() { count(nodes, limits.nodes, "nodes"); }
   /// The error of the reading, if there is anything wrong.
@@ -54,6 +63,8 @@ struct Reading {
   }
 
  private:
+  std::set<std::string_view> assumed_;
+
   void count(std::size_t& used, std::size_t most, std::string_view what) {
     if (++used > most) progress.exceeded(what, most);
   }

@@ -1,6 +1,7 @@
 #include "stoker/pipeline/onnx/reading/value_reader.hpp"
 
 #include "stoker/pipeline/onnx/reading/tensor_reader.hpp"
+#include "stoker/runtime/base/printable.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -95,7 +96,8 @@ Result<ValueData> read_value(std::span<const std::byte> bytes, ValueKind kind,
                              const ReadOptions& options, std::shared_ptr<const void> owner) {
   std::vector<std::filesystem::path> folders;
   if (!options.folder.empty()) folders.push_back(options.folder);
-  Reading reading{{bytes, std::move(owner)}, "bytes in memory", options.limits, std::move(folders)};
+  Reading reading{
+      {bytes, std::move(owner)}, printable(options.name), options.limits, std::move(folders)};
   ValueData value = read_kind(reading, bytes, kind);
   STOKER_TRY(reading.end());
   return value;

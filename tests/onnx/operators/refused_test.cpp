@@ -35,6 +35,35 @@ TEST_F(Refused, blocks_and_parts_that_the_operand_does_not_have) {
             ErrorCode::shape_mismatch);
 }
 
+TEST_F(Refused, parts_that_are_not_equal_where_none_are_said) {
+  const auto split = [&](std::int64_t extent, std::int64_t opset) {
+    GraphBuilder builder;
+    builder.opset = opset;
+    return builder.input("x", {"n"})
+        .node("Split", {"x"}, {"a", "b"})
+        .output("a")
+        .output("b")
+        .load(here())
+        .run({{"x", ones({extent})}})
+        .get();
+  };
+  for (const std::int64_t opset : {2, 13}) {
+    EXPECT_EQ(split(4, opset).at("b").shape(), Shape{2});
+    EXPECT_EQ(refusal([&] { (void)split(3, opset); }).code(), ErrorCode::shape_mismatch);
+  }
+  EXPECT_EQ(split(3, 18).at("b").shape(), Shape{1}) << "the last one is smaller, from 18 on";
+}
+
+TEST_F(Refused, a_join_that_does_not_say_along_which_axis) {
+  const auto join = [&](std::int64_t opset) {
+    return of_node("Concat", {{"a", ones({1, 2})}, {"b", ones({1, 2})}}, {}, opset);
+  };
+  const Error missing = refusal([&] { (void)join(4); });
+  EXPECT_EQ(missing.code(), ErrorCode::unsupported);
+  EXPECT_NE(std::string{missing.what()}.find("the attribute 'axis' is missing"), std::string::npos);
+  EXPECT_EQ(join(3).at("y").shape(), (Shape{1, 4}));
+}
+
 TEST_F(Refused, heads_that_are_not_there) {
   const Tensor q = ones({1, 2, 3, 4});
   const Tensor none = zeros({1, 0, 3, 4});

@@ -152,6 +152,18 @@ TEST_F(Patterns, hard_swish) {
          "y = HardSwish(x)\n");
   expect("hard_swish", R"(
     in x float[3,4]
+    const three float[] = 3
+    const six float[] = 6
+    a = Add(x, three)
+    b = Relu(a)
+    c = Min(six, b)
+    d = Mul(x, c)
+    y = Div(d, six)
+    out y
+  )",
+         "y = HardSwish(x)\n");
+  expect("hard_swish", R"(
+    in x float[3,4]
     a = HardSigmoid(x) {alpha: 0.16666667, beta: 0.5}
     y = Mul(a, x)
     out y
@@ -172,7 +184,12 @@ TEST_F(Patterns, what_is_nearly_hard_swish_stays) {
     y = Mul(x, c)
     d = HardSigmoid(x)
     z = Mul(d, x)
-    out y z
+    raised = Add(x, three)
+    e = Relu(raised)
+    f = Min(e, five)
+    g = Div(f, six)
+    w = Mul(x, g)
+    out y z w
   )");
 }
 

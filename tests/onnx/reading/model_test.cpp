@@ -1,9 +1,11 @@
 // What is read from a model: everything that its file says.
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "message.hpp"
+#include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/pipeline/tensor/files/byte_source.hpp"
 
 namespace stoker::onnx {
@@ -42,6 +44,21 @@ TEST(OnnxModel, has_nodes_with_the_version_of_their_domain) {
   EXPECT_EQ(scaler.place(), "the node of 'z' (ai.onnx.ml.Scaler)");
   EXPECT_TRUE(scaler.has_input(0) && !scaler.has_input(1) && !scaler.has_input(2));
   EXPECT_TRUE(!scaler.has_output(0) && scaler.has_output(1));
+}
+
+TEST(OnnxModel, may_leave_out_the_imports_of_domains_that_runtimes_bring_along) {
+  const ModelFile read_it = read(model(graph(node("Gelu", {"x"}, {"y"}, {}, "com.microsoft")
+                                                 .add("Scaler", {"y"}, {"z"}, {}, "ai.onnx.ml"),
+                                             {"x"}, {"z"})))
+                                .value();
+  for (const Node& each : read_it.graph.nodes) {
+    std::int64_t newest = 0;
+    for (const auto& definition : OperatorTable::standard().list())
+      if (definition->domain == each.domain)
+        newest = std::max<std::int64_t>(newest, definition->since.back());
+    EXPECT_EQ(each.opset, newest) << each.domain;
+  }
+  EXPECT_EQ(read_it.opset("com.microsoft"), 0) << "this is what the file says";
 }
 
 TEST(OnnxModel, calls_its_own_domain_by_two_names) {

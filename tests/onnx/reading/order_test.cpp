@@ -63,8 +63,8 @@ TEST(OnnxOrder, holds_for_graphs_within_nodes_which_read_those_around_them) {
 }
 
 TEST(OnnxOrder, wants_the_domain_of_each_operator) {
-  expect_told(graph(node("Gelu", {"x"}, {"y"}, {}, "com.microsoft"), {"x"}, {"y"}),
-              "the node of 'y' (com.microsoft.Gelu): domain 'com.microsoft' is not imported");
+  expect_told(graph(node("Gelu", {"x"}, {"y"}, {}, "com.example"), {"x"}, {"y"}),
+              "the node of 'y' (com.example.Gelu): domain 'com.example' is not imported");
   Message twice = model(graph({}, {}, {}));
   EXPECT_TRUE(read(twice.message(8, opset("ai.onnx", 17)))) << "said twice, the same";
   EXPECT_NE(refusal(twice.message(8, opset("", 18))).find("versions 17 and 18 are imported"),

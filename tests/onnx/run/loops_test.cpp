@@ -328,6 +328,22 @@ TEST_F(Loops, keep_the_plans_of_their_first_rounds_where_there_are_too_many) {
   }
 }
 
+TEST_F(Loops, of_a_number_of_rounds_only_do_not_ask_the_body_whether_they_go_on) {
+  const Model model = around()
+                          .constant("most", integers({20}))
+                          .node("Loop", {"most", "", "x"}, {"y"}, {counting().as("body")})
+                          .output("y")
+                          .load(here());
+  EXPECT_EQ(floats(model.run(up_to(7)).get(), "y"), std::vector<float>{20});
+  EXPECT_EQ(model.stats().cuts, 0U);
+}
+
+TEST_F(Loops, with_neither_a_number_nor_a_condition_ask_the_body) {
+  const Model model =
+      around().node("Loop", {"", "", "x"}, {"y"}, {counting().as("body")}).output("y").load(here());
+  EXPECT_EQ(floats(model.run(up_to(7)).get(), "y"), std::vector<float>{7});
+}
+
 TEST_F(Loops, without_end_reach_the_limit_of_nodes) {
   LoadOptions options = here();
   options.max_nodes = 1000;
