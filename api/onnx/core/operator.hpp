@@ -3,7 +3,7 @@
 // An operator is one definition in the file of its family in api/onnx/operators:
 //
 //     void define(OperatorTable& table) {
-//       table.add({.name = "Softplus", .since = {1, 22},
+//       table.add({.name = "Softplus", .since = {1, 22}, .types = alike(float_types),
 //                  .lower = [](Call& call) { return Values{call.like(softplus(call.x()))}; }});
 //     }
 //
@@ -16,7 +16,8 @@
 //
 // Threads: a table may be read from any thread, and changed by one while nobody reads it. A loaded
 // model keeps the definitions that it uses. Errors are thrown: invalid_argument for a definition
-// without a name, a version or a rule; already_exists for an operator that is there.
+// without a name, a version or a rule, and for types that are those of no operand before;
+// already_exists for an operator that is there.
 #pragma once
 
 #include <functional>
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "stoker/api/onnx/core/call.hpp"
+#include "stoker/api/onnx/types/type_rule.hpp"
 
 namespace stoker::onnx {
 
@@ -43,6 +45,10 @@ struct Operator {
   std::size_t least_inputs = 1;
   std::size_t most_inputs = 1;
   std::size_t most_outputs = 1;
+  /// The element types of operands and results. A node with other ones is refused: when the model is loaded where the
+  /// types are known then, else by the run. Rules are never called with them. Empty: what the rules are given, they
+  /// take.
+  TypeRule types = {};
   /// Those that the rules understand. A node with another one is refused when the model is loaded.
   std::vector<std::string> attributes = {};
   /// The operands whose elements decide about shapes: those that `lower` may ask known() for. A
