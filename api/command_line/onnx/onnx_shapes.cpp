@@ -108,8 +108,9 @@ onnx::NamedValues with_zeros(const std::vector<Input>& inputs,
     if (value.type.kind != onnx::ValueKind::tensor && value.type.kind != onnx::ValueKind::unknown)
       refuse(ErrorCode::unsupported, "input '" + value.name + "' is " + value.type.to_string() +
                                          ": a plan is made for tensors only");
-    values.emplace(value.name, zeros_of(value, found != extents.end() ? found->second
-                                                                    : extents_of(value, symbols)));
+    values.emplace(
+        value.name,
+        zeros_of(value, found != extents.end() ? found->second : extents_of(value, symbols)));
   }
   return values;
 }

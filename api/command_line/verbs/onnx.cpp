@@ -111,8 +111,8 @@ int test(const OnnxTestWords& words) {
 onnx::PlanDescription plan_of(const onnx::Model& model, const onnx::Description& description,
                               const OnnxInfoWords& words) {
   const DeviceScope scope{model.device()};
-  return model.plan(with_zeros(description.inputs, words.shapes,
-                               values_for(description.inputs, words.inputs)));
+  return model.plan(
+      with_zeros(description.inputs, words.shapes, values_for(description.inputs, words.inputs)));
 }
 
 int info(const OnnxInfoWords& words) {

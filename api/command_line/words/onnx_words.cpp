@@ -26,8 +26,8 @@ CLI::Option* add_input_words(CLI::App& verb, InputWords& inputs, const std::stri
     for (const std::string& word : words) {
       const auto [name, value] = named("--input", word);
       if (!is_value(value))
-        throw CLI::ValidationError{
-            "--input", "'" + value + "' is no .npy or .pb, nor like zeros:1x3x240x320"};
+        throw CLI::ValidationError{"--input",
+                                   "'" + value + "' is no .npy or .pb, nor like zeros:1x3x240x320"};
       if (!inputs.emplace(name, value).second)
         throw CLI::ValidationError{"--input", "'" + name + "' is given twice"};
     }
@@ -111,8 +111,9 @@ CLI::App* add_onnx_bench_words(CLI::App& verb, OnnxBenchWords& words) {
   bench->add_option("MODEL", words.model, "The model's file")->required();
   add_named_shapes(*bench, "--shape", words.shapes,
                    "The extents of an input, NAME=1x3x240x320; may be repeated");
-  add_input_words(*bench, words.inputs,
-                  "The value of an input, a .npy or .pb file or zeros:1x3x240x320; may be repeated");
+  add_input_words(
+      *bench, words.inputs,
+      "The value of an input, a .npy or .pb file or zeros:1x3x240x320; may be repeated");
   bench
       ->add_option("--batch", words.batches,
                    "The first extent of all inputs, instead of that of --shape: a row for each")
@@ -136,8 +137,10 @@ CLI::App* add_onnx_bench_words(CLI::App& verb, OnnxBenchWords& words) {
   bench->add_flag("--json", words.json, "The same as JSON");
   bench->footer(
       "Runs follow one another, each from the call to the computed outputs, on zeros where no "
-      "--input is given, after runs\nthat are not counted. Exit code 0: it was measured; 1: a file is damaged or a "
-      "run fails; 2: wrong words; 3: there\nis no such file, device or input, the first extent of an "
+      "--input is given, after runs\nthat are not counted. Exit code 0: it was measured; 1: a file "
+      "is damaged or a "
+      "run fails; 2: wrong words; 3: there\nis no such file, device or input, the first extent of "
+      "an "
       "input is fixed and no such --batch, or nodes are not supported.");
   return bench;
 }

@@ -26,6 +26,8 @@ void OperatorTable::add(Operator definition) {
     refuse(definition, ErrorCode::invalid_argument, "it has no name or no rule");
   if (definition.since.empty() || !std::ranges::is_sorted(definition.since))
     refuse(definition, ErrorCode::invalid_argument, "its versions are not ascending");
+  if (!is_sound(definition.types))
+    refuse(definition, ErrorCode::invalid_argument, "an operand's type is that of none before it");
   definition.domain = plain_domain(definition.domain);
   const std::pair key{definition.domain, definition.name};
   if (operators_.contains(key)) refuse(definition, ErrorCode::already_exists, "it is defined");

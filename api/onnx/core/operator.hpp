@@ -3,7 +3,7 @@
 // An operator is one definition in the file of its family in api/onnx/operators:
 //
 //     void define(OperatorTable& table) {
-//       table.add({.name = "Softplus", .since = {1, 22},
+//       table.add({.name = "Softplus", .since = {1, 22}, .types = alike(float_types),
 //                  .lower = [](Call& call) { return Values{call.like(softplus(call.x()))}; }});
 //     }
 //
@@ -16,7 +16,8 @@
 //
 // Threads: any thread may read a table; one thread may change it while no other reads it. A loaded
 // model keeps the definitions that it uses. Errors are thrown: invalid_argument for a definition
-// without a name, a version or a rule; already_exists for an operator that the table has.
+// without a name, a version or a rule, and for an operand whose type is that of no operand before it;
+// already_exists for an operator that the table has.
 #pragma once
 
 #include <functional>
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "stoker/api/onnx/core/call.hpp"
+#include "stoker/api/onnx/types/type_rule.hpp"
 
 namespace stoker::onnx {
 
@@ -43,6 +45,10 @@ struct Operator {
   std::size_t least_inputs = 1;
   std::size_t most_inputs = 1;
   std::size_t most_outputs = 1;
+  /// The element types of operands and results. A node with other types is refused: when the model is
+  /// loaded if the types are known then, otherwise by the run. Rules are never called with them. Empty:
+  /// the rules take operands of any type.
+  TypeRule types = {};
   /// The attributes that the rules understand. A node with another attribute is refused when the
   /// model is loaded.
   std::vector<std::string> attributes = {};

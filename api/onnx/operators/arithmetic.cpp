@@ -38,6 +38,7 @@ void add_arithmetic(OperatorTable& table, const char* name, std::vector<int> sin
              .since = std::move(since),
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(number_types),
              .attributes = {"axis", "broadcast", "consumed_inputs"},
              .host = [host = std::move(host)](Call& call) -> std::optional<Values> {
                if (call.version() < 7) return {};
@@ -46,13 +47,15 @@ void add_arithmetic(OperatorTable& table, const char* name, std::vector<int> sin
              .lower = [f](Call& call) { return Values{call.like(f(call.x(0), second(call)))}; }});
 }
 
-void add_comparison(OperatorTable& table, const char* name, std::vector<int> since, TwoTensors f,
-                    HostRule host) {
+/// Of numbers, or of truths.
+void add_comparison(OperatorTable& table, const char* name, std::vector<int> since, TypeSet types,
+                    TwoTensors f, HostRule host) {
   table.add(
       {.name = name,
        .since = std::move(since),
        .least_inputs = 2,
        .most_inputs = 2,
+       .types = {.operands = {types, like(0)}, .results = {ElementType::boolean}},
        .attributes = {"axis", "broadcast"},
        .host = std::move(host),
        .lower = [f](Call& call) { return Values{Call::condition(f(call.x(0), second(call)))}; }});
@@ -89,11 +92,12 @@ Values divided(Call& call) {
 }
 
 /// A fold over one operand or more.
-void add_fold(OperatorTable& table, const char* name, std::vector<int> since, TwoTensors f,
-              bool is_mean = false) {
+void add_fold(OperatorTable& table, const char* name, std::vector<int> since, TypeSet types,
+              TwoTensors f, bool is_mean = false) {
   table.add({.name = name,
              .since = std::move(since),
              .most_inputs = Operator::any_number,
+             .types = alike(types),
              .attributes = {"consumed_inputs"},
              .lower = [f, is_mean](Call& call) {
                const std::vector<Tensor> all = call.tensors();
@@ -156,29 +160,33 @@ void define_comparisons(OperatorTable& table) {
   const auto host = [boolean](auto f) {
     return [boolean, f](Call& call) { return binary_on_host(call, f, boolean); };
   };
-  table.add({.name = "Equal",
-             .since = {1, 7, 11, 13, 19},
-             .least_inputs = 2,
-             .most_inputs = 2,
-             .attributes = {"axis", "broadcast"},
-             .host = host([](auto a, auto b) { return std::int64_t{a == b}; }),
-             .lower = &equal_rule});
-  add_comparison(table, "Less", {1, 7, 9, 13}, &less,
+  table.add(
+      {.name = "Equal",
+       .since = {1, 7, 11, 13, 19},
+       .least_inputs = 2,
+       .most_inputs = 2,
+       .types = {.operands = {number_types | ElementType::boolean | ElementType::string, like(0)},
+                 .results = {ElementType::boolean}},
+       .attributes = {"axis", "broadcast"},
+       .host = host([](auto a, auto b) { return std::int64_t{a == b}; }),
+       .lower = &equal_rule});
+  add_comparison(table, "Less", {1, 7, 9, 13}, number_types, &less,
                  host([](auto a, auto b) { return std::int64_t{a < b}; }));
-  add_comparison(table, "LessOrEqual", {12, 16}, &less_equal,
+  add_comparison(table, "LessOrEqual", {12, 16}, number_types, &less_equal,
                  host([](auto a, auto b) { return std::int64_t{a <= b}; }));
-  add_comparison(table, "Greater", {1, 7, 9, 13}, &greater,
+  add_comparison(table, "Greater", {1, 7, 9, 13}, number_types, &greater,
                  host([](auto a, auto b) { return std::int64_t{a > b}; }));
-  add_comparison(table, "GreaterOrEqual", {12, 16}, &greater_equal,
+  add_comparison(table, "GreaterOrEqual", {12, 16}, number_types, &greater_equal,
                  host([](auto a, auto b) { return std::int64_t{a >= b}; }));
-  add_comparison(table, "And", {1, 7}, &logical_and,
+  add_comparison(table, "And", {1, 7}, ElementType::boolean, &logical_and,
                  host([](auto a, auto b) { return std::int64_t{a != 0 && b != 0}; }));
-  add_comparison(table, "Or", {1, 7}, &logical_or,
+  add_comparison(table, "Or", {1, 7}, ElementType::boolean, &logical_or,
                  host([](auto a, auto b) { return std::int64_t{a != 0 || b != 0}; }));
-  add_comparison(table, "Xor", {1, 7}, &logical_xor,
+  add_comparison(table, "Xor", {1, 7}, ElementType::boolean, &logical_xor,
                  host([](auto a, auto b) { return std::int64_t{(a != 0) != (b != 0)}; }));
   table.add(
       {.name = "Not",
+       .types = alike(ElementType::boolean),
        .host =
            [](Call& call) { return unary_on_host(call, [](auto a) { return a == 0 ? 1 : 0; }); },
        .lower = [](Call& call) { return Values{Call::condition(logical_not(call.x()))}; }});
@@ -190,18 +198,21 @@ void define_bits(OperatorTable& table) {
                .since = {18},
                .least_inputs = 2,
                .most_inputs = 2,
+               .types = alike(integer_types),
                .lower = [f](Call& call) { return Values{call.like(f(call.x(0), call.x(1)))}; }});
   };
   add_bits("BitwiseAnd", &bitwise_and);
   add_bits("BitwiseOr", &bitwise_or);
   add_bits("BitwiseXor", &bitwise_xor);
-  table.add({.name = "BitwiseNot", .since = {18}, .lower = [](Call& call) {
-               return Values{call.like(bitwise_not(call.x()))};
-             }});
+  table.add(
+      {.name = "BitwiseNot", .since = {18}, .types = alike(integer_types), .lower = [](Call& call) {
+         return Values{call.like(bitwise_not(call.x()))};
+       }});
   table.add({.name = "BitShift",
              .since = {11},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(unsigned_types),
              .attributes = {"direction"},
              .lower = [](Call& call) {
                const std::string direction = call.node().text("direction");
@@ -228,6 +239,7 @@ void define(OperatorTable& table) {
              .since = {1, 6, 7, 13, 14},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(number_types),
              .attributes = {"axis", "broadcast", "consumed_inputs"},
              .host = [](Call& call) -> std::optional<Values> {
                if (call.version() < 7) return {};
@@ -243,30 +255,34 @@ void define(OperatorTable& table) {
              .since = {10, 13},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(number_types),
              .attributes = {"fmod"},
              .lower = &mod});
   table.add({.name = "Pow",
              .since = {1, 7, 12, 13, 15},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = {.operands = {float_types | index_types, number_types}, .results = {like(0)}},
              .attributes = {"axis", "broadcast"},
              .lower = [](Call& call) {
                // A power that is a float is computed as one; the result has the base's type.
                return Values{call.like(pow(call.x(0), second(call)))};
              }});
-  add_fold(table, "Sum", {1, 6, 8, 13}, &add);
-  add_fold(table, "Mean", {1, 6, 8, 13}, &add, true);
-  add_fold(table, "Max", {1, 6, 8, 12, 13}, &max);
-  add_fold(table, "Min", {1, 6, 8, 12, 13}, &min);
+  add_fold(table, "Sum", {1, 6, 8, 13}, float_types, &add);
+  add_fold(table, "Mean", {1, 6, 8, 13}, float_types, &add, true);
+  add_fold(table, "Max", {1, 6, 8, 12, 13}, number_types, &max);
+  add_fold(table, "Min", {1, 6, 8, 12, 13}, number_types, &min);
   table.add({.name = "Clip",
              .since = {1, 6, 11, 12, 13},
              .most_inputs = 3,
+             .types = alike(number_types),
              .attributes = {"min", "max", "consumed_inputs"},
              .lower = &clip_rule});
   table.add({.name = "Where",
              .since = {9, 16},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = {.operands = {ElementType::boolean, any_type, like(1)}, .results = {like(1)}},
              .host = &where_on_host,
              .lower = &where_rule});
   define_comparisons(table);

@@ -185,6 +185,10 @@ void define(OperatorTable& table) {
              .least_inputs = 3,
              .most_inputs = 7,
              .most_outputs = 4,
+             .types = {.operands = {float_types, like(0), float_types,
+                                    number_types | ElementType::boolean, like(0), like(2),
+                                    ElementType::s64},
+                       .results = {like(0), like(0), like(2), like(0)}},
              .attributes = {"is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode",
                             "scale", "softcap", "softmax_precision"},
              .lower = &attention_rule});
@@ -192,12 +196,15 @@ void define(OperatorTable& table) {
              .domain = "ai.onnx.preview",
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = {.operands = {float_types}, .results = {like(0)}},
              .attributes = {"prob_mod", "scale", "score_mod", "softmax_precision"},
              .lower = &flex_attention});
   table.add({.name = "RotaryEmbedding",
              .since = {23},
              .least_inputs = 3,
              .most_inputs = 4,
+             .types = {.operands = {float_types, like(0), like(0), ElementType::s64},
+                       .results = {like(0)}},
              .attributes = {"interleaved", "num_heads", "rotary_embedding_dim"},
              .lower = &rotary_embedding});
 }

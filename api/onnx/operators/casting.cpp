@@ -145,6 +145,7 @@ Values bit_cast(Call& call) {
 void define(OperatorTable& table) {
   table.add({.name = "Cast",
              .since = {1, 6, 9, 13, 19, 21, 23, 24, 25},
+             .types = {.operands = {any_type}, .results = {NamedBy{"to"}}},
              .attributes = {"to", "saturate", "round_mode"},
              .refuse = &refuse_cast,
              .host = [](Call& call) { return cast_on_host(call, target(call)); },
@@ -153,9 +154,14 @@ void define(OperatorTable& table) {
              .since = {15, 19, 21, 23, 24, 25},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = {.operands = {any_type}, .results = {like(1)}},
              .attributes = {"saturate", "round_mode"},
              .lower = [](Call& call) { return cast_to(call, call.type(1)); }});
-  table.add({.name = "BitCast", .since = {26}, .attributes = {"to"}, .lower = &bit_cast});
+  table.add({.name = "BitCast",
+             .since = {26},
+             .types = {.operands = {any_type}, .results = {NamedBy{"to"}}},
+             .attributes = {"to"},
+             .lower = &bit_cast});
 }
 
 }  // namespace stoker::onnx::operators::casting

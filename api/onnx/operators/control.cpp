@@ -400,20 +400,24 @@ void define(OperatorTable& table) {
   table.add({.name = "If",
              .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
              .most_outputs = Operator::any_number,
+             .types = {.operands = {ElementType::boolean}, .results = {OfBody{}}},
              .attributes = {"then_branch", "else_branch"},
              .decides = {0},
              .lower = &if_rule});
-  table.add({.name = "Loop",
-             .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
-             .most_inputs = Operator::any_number,
-             .most_outputs = Operator::any_number,
-             .attributes = {"body"},
-             .decides = {0, 1},
-             .lower = &loop_rule});
+  table.add(
+      {.name = "Loop",
+       .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
+       .most_inputs = Operator::any_number,
+       .most_outputs = Operator::any_number,
+       .types = {.operands = {index_types, ElementType::boolean, any_type}, .results = {OfBody{1}}},
+       .attributes = {"body"},
+       .decides = {0, 1},
+       .lower = &loop_rule});
   table.add({.name = "Scan",
              .since = {8, 9, 11, 16, 19, 21, 23, 24, 25},
              .most_inputs = Operator::any_number,
              .most_outputs = Operator::any_number,
+             .types = {.operands = {any_type}, .results = {OfBody{}}},
              .attributes = {"body", "num_scan_inputs", "directions", "scan_input_axes",
                             "scan_input_directions", "scan_output_axes", "scan_output_directions"},
              .lower = &scan_rule});

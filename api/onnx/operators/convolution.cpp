@@ -179,6 +179,7 @@ void define(OperatorTable& table) {
              .since = {1, 11, 22},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = alike(float_types),
              .attributes = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides",
                             "winograd"},
              .lower = &conv_rule});
@@ -186,6 +187,7 @@ void define(OperatorTable& table) {
              .since = {1, 11, 22},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = alike(float_types),
              .attributes = {"auto_pad", "dilations", "group", "kernel_shape", "output_padding",
                             "output_shape", "pads", "strides"},
              .lower = &conv_transpose_rule});

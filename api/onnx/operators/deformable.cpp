@@ -84,6 +84,7 @@ void define(OperatorTable& table) {
        .since = {19, 22},
        .least_inputs = 3,
        .most_inputs = 5,
+       .types = alike(float_types),
        .attributes = {"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"},
        .lower = &deform_conv});
 }

@@ -61,6 +61,8 @@ void define(OperatorTable& table) {
              .since = {10, 11},
              .least_inputs = 2,
              .most_inputs = 5,
+             .types = {.operands = {float_types, float_types, index_types, float_types},
+                       .results = {ElementType::s64}},
              .attributes = {"center_point_box"},
              .decides = {2, 3, 4},
              .lower = &non_max_suppression});

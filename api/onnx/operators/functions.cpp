@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "stoker/api/onnx/core/host_rules.hpp"
+#include "stoker/api/onnx/core/narrow_floats.hpp"
 #include "stoker/api/onnx/core/rounding.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
@@ -20,9 +21,11 @@ template <class T> T negated(T a) {
     return -a;
 }
 
-void add_function(OperatorTable& table, const char* name, std::vector<int> since, OneTensor f) {
+void add_function(OperatorTable& table, const char* name, std::vector<int> since, OneTensor f,
+                  TypeSet types = float_types) {
   table.add({.name = name,
              .since = std::move(since),
+             .types = alike(types),
              .attributes = {"consumed_inputs"},
              .lower = [f](Call& call) { return Values{call.like(f(call.x()))}; }});
 }
@@ -35,9 +38,10 @@ struct Numbers {
 using Activation = Tensor (*)(const Tensor& x, const Numbers& n);
 void add_activation(OperatorTable& table, const char* name, std::vector<int> since,
                     Numbers defaults, Activation f, const char* first = "alpha",
-                    const char* other = "beta") {
+                    const char* other = "beta", TypeSet types = float_types) {
   table.add({.name = name,
              .since = std::move(since),
+             .types = alike(types),
              .attributes = {first, other, "consumed_inputs"},
              .lower = [defaults, f, first, other](Call& call) {
                const Numbers n{call.node().real(first, static_cast<float>(defaults.alpha)),
@@ -69,8 +73,13 @@ Values prelu(Call& call) {
   return {call.like(select(less(x, 0), slope * x, x))};
 }
 
+/// The operand; float8 as f32.
+Tensor numbers(const Call& call) {
+  return is_narrow_float(call.type()) ? widened(call.x(), call.type()) : call.x();
+}
+
 Values is_inf(Call& call) {
-  const Tensor x = call.x();
+  const Tensor x = numbers(call);
   Tensor y = is_infinity(x);
   if (!call.node().flag("detect_negative", true)) y = logical_and(y, greater(x, 0));
   if (!call.node().flag("detect_positive", true)) y = logical_and(y, less(x, 0));
@@ -104,30 +113,37 @@ void define_activations(OperatorTable& table) {
       [](const Tensor& x, const Numbers& n) {
         return select(less(x, -n.alpha), x + n.beta, select(greater(x, n.alpha), x - n.beta, 0));
       },
-      "lambd", "bias");
+      "lambd", "bias", number_types);
   add_activation(table, "Swish", {24}, {1, 0},
                  [](const Tensor& x, const Numbers& n) { return x * sigmoid(n.alpha * x); });
   const auto add_plain = [&](const char* name, std::vector<int> since, Tensor (*f)(const Tensor&)) {
-    table.add({.name = name, .since = std::move(since), .lower = [f](Call& call) {
-                 return Values{call.like(f(call.x()))};
-               }});
+    table.add({.name = name,
+               .since = std::move(since),
+               .types = alike(float_types),
+               .lower = [f](Call& call) { return Values{call.like(f(call.x()))}; }});
   };
   add_plain("HardSwish", {14, 22}, [](const Tensor& x) { return x * clip(x / 6 + 0.5, 0, 1); });
   add_plain("Mish", {18, 22}, [](const Tensor& x) { return x * tanh(softplus(x)); });
   add_plain("Softplus", {1, 22}, &softplus);
   add_plain("Softsign", {1, 22}, [](const Tensor& x) { return x / (abs(x) + 1); });
   add_plain("Round", {11, 22}, &rounded_to_even);
-  table.add({.name = "Gelu", .since = {20}, .attributes = {"approximate"}, .lower = &gelu});
+  table.add({.name = "Gelu",
+             .since = {20},
+             .types = alike(float_types),
+             .attributes = {"approximate"},
+             .lower = &gelu});
   table.add({.name = "PRelu",
              .since = {1, 6, 7, 9, 16},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(sum_types),
              .attributes = {"consumed_inputs"},
              .lower = &prelu});
   table.add({.name = "SwiGLU",
              .since = {28},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(float_types),
              .attributes = {"alpha"},
              .lower = [](Call& call) {
                const double alpha = call.node().real("alpha", 1);
@@ -152,33 +168,39 @@ void define(OperatorTable& table) {
   add_function(table, "Asinh", {9, 22}, &asinh);
   add_function(table, "Acosh", {9, 22}, &acosh);
   add_function(table, "Atanh", {9, 22}, &atanh);
-  add_function(table, "Erf", {9, 13}, &erf);
+  add_function(table, "Erf", {9, 13}, &erf, number_types);
   add_function(table, "Sigmoid", {1, 6, 13}, &sigmoid);
-  add_function(table, "Sign", {9, 13}, &sign);
-  add_function(table, "Relu", {1, 6, 13, 14}, &relu);
-  const auto add_with_host = [&](const char* name, std::vector<int> since, OneTensor f, auto host) {
+  add_function(table, "Sign", {9, 13}, &sign, number_types);
+  add_function(table, "Relu", {1, 6, 13, 14}, &relu, float_types | signed_types);
+  const auto add_with_host = [&](const char* name, std::vector<int> since, TypeSet types,
+                                 OneTensor f, auto host) {
     table.add({.name = name,
                .since = std::move(since),
+               .types = alike(types),
                .attributes = {"consumed_inputs"},
                .host = [host](Call& call) { return unary_on_host(call, host); },
                .lower = [f](Call& call) { return Values{call.like(f(call.x()))}; }});
   };
-  add_with_host("Abs", {1, 6, 13}, &abs, [](auto a) { return a < 0 ? negated(a) : a; });
-  add_with_host("Neg", {1, 6, 13}, &negate, [](auto a) { return negated(a); });
-  add_with_host("Floor", {1, 6, 13}, &floor,
+  add_with_host("Abs", {1, 6, 13}, number_types, &abs,
+                [](auto a) { return a < 0 ? negated(a) : a; });
+  add_with_host("Neg", {1, 6, 13}, float_types | signed_types, &negate,
+                [](auto a) { return negated(a); });
+  add_with_host("Floor", {1, 6, 13}, float_types, &floor,
                 [](auto a) { return std::floor(static_cast<double>(a)); });
-  add_with_host("Ceil", {1, 6, 13}, &ceil,
+  add_with_host("Ceil", {1, 6, 13}, float_types, &ceil,
                 [](auto a) { return std::ceil(static_cast<double>(a)); });
-  add_with_host("Sqrt", {1, 6, 13}, &sqrt,
+  add_with_host("Sqrt", {1, 6, 13}, float_types, &sqrt,
                 [](auto a) { return std::sqrt(static_cast<double>(a)); });
   add_with_host(
-      "Reciprocal", {1, 6, 13}, [](const TensorLike& x) { return divide(1, x); },
+      "Reciprocal", {1, 6, 13}, float_types, [](const TensorLike& x) { return divide(1, x); },
       [](auto a) { return 1 / static_cast<double>(a); });
-  table.add({.name = "IsNaN", .since = {9, 13, 20}, .lower = [](Call& call) {
-               return Values{Call::condition(is_nan(call.x()))};
-             }});
+  table.add({.name = "IsNaN",
+             .since = {9, 13, 20},
+             .types = {.operands = {float_types | float8_types}, .results = {ElementType::boolean}},
+             .lower = [](Call& call) { return Values{Call::condition(is_nan(numbers(call)))}; }});
   table.add({.name = "IsInf",
              .since = {10, 20},
+             .types = {.operands = {float_types | float8_types}, .results = {ElementType::boolean}},
              .attributes = {"detect_negative", "detect_positive"},
              .lower = &is_inf});
   define_activations(table);

@@ -52,8 +52,11 @@ Values decode(Call& call) {
 }  // namespace
 
 void define(OperatorTable& table) {
-  table.add(
-      {.name = "ImageDecoder", .since = {20}, .attributes = {"pixel_format"}, .lower = &decode});
+  table.add({.name = "ImageDecoder",
+             .since = {20},
+             .types = alike(ElementType::u8),
+             .attributes = {"pixel_format"},
+             .lower = &decode});
 }
 
 }  // namespace stoker::onnx::operators::images

@@ -255,6 +255,7 @@ void define(OperatorTable& table) {
              .since = {1, 11, 13},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = indexed(any_type),
              .attributes = {"axis"},
              .host = &gather_on_host,
              .lower = &gather_rule,
@@ -263,6 +264,7 @@ void define(OperatorTable& table) {
              .since = {11, 13},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = indexed(any_type),
              .attributes = {"axis"},
              .lower = &gather_elements,
              .moves = true});
@@ -270,6 +272,7 @@ void define(OperatorTable& table) {
              .since = {11, 12, 13},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = indexed(any_type),
              .attributes = {"batch_dims"},
              .lower = &gather_nd,
              .moves = true});
@@ -278,18 +281,21 @@ void define(OperatorTable& table) {
                .since = {9, 11, 13, 16, 18},
                .least_inputs = 3,
                .most_inputs = 3,
+               .types = {.operands = {wide_types, index_types, like(0)}, .results = {like(0)}},
                .attributes = {"axis", "reduction"},
                .lower = &scatter_elements});
   table.add({.name = "ScatterND",
              .since = {11, 13, 16, 18},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = {.operands = {wide_types, index_types, like(0)}, .results = {like(0)}},
              .attributes = {"reduction"},
              .lower = &scatter_nd});
   table.add({.name = "OneHot",
              .since = {9, 11},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = {.operands = {number_types, number_types, wide_types}, .results = {like(2)}},
              .attributes = {"axis"},
              .decides = {1},
              .lower = &one_hot});
@@ -297,6 +303,7 @@ void define(OperatorTable& table) {
              .since = {10},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = indexed(any_type),
              .attributes = {"batch_axis", "time_axis"},
              .lower = &reverse_sequence,
              .moves = true});
@@ -304,6 +311,7 @@ void define(OperatorTable& table) {
              .since = {24},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = {.operands = {any_type, like(0), index_types}, .results = {like(0)}},
              .attributes = {"axis", "mode"},
              .lower = &tensor_scatter});
 }

@@ -127,34 +127,48 @@ void define(OperatorTable& table) {
              .since = {1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
              .least_inputs = 0,
              .most_inputs = 0,
+             .types = {.results = {first_of(ValueOf{"value"}, ValueOf{"sparse_value"},
+                                            ValueOf{"value_int"}, ValueOf{"value_ints"},
+                                            ValueOf{"value_float"}, ValueOf{"value_floats"},
+                                            ValueOf{"value_string"}, ValueOf{"value_strings"})}},
              .attributes = {"value", "sparse_value", "value_int", "value_ints", "value_float",
                             "value_floats", "value_string", "value_strings"},
              .lower = &constant});
   table.add({.name = "ConstantOfShape",
              .since = {9, 20, 21, 23, 24, 25},
+             .types = {.operands = {index_types},
+                       .results = {first_of(ValueOf{"value"}, ElementType::f32)}},
              .attributes = {"value"},
              .decides = {0},
              .lower = &constant_of_shape});
   table.add({.name = "Identity",
              .since = {1, 13, 14, 16, 19, 21, 23, 24, 25},
+             .types = alike(any_type),
              .host = [](Call& call) -> std::optional<Values> { return Values{call.input(0)}; },
              .lower = [](Call& call) { return Values{call.input(0)}; }});
   table.add({.name = "Shape",
              .since = {1, 13, 15, 19, 21, 23, 24, 25},
+             .types = {.operands = {any_type}, .results = {ElementType::s64}},
              .attributes = {"start", "end"},
              .lower = &shape_rule});
-  table.add({.name = "Size", .since = {1, 13, 19, 21, 23, 24, 25}, .lower = [](Call& call) {
-               return Values{Known::integer(call.shape().elements())};
-             }});
+  table.add({.name = "Size",
+             .since = {1, 13, 19, 21, 23, 24, 25},
+             .types = {.operands = {any_type}, .results = {ElementType::s64}},
+             .lower = [](Call& call) { return Values{Known::integer(call.shape().elements())}; }});
   table.add({.name = "Range",
              .since = {11, 27},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = alike(float_types | ElementType::s16 | index_types),
              .attributes = {"stash_type"},
              .decides = {0, 1, 2},
              .lower = &range});
-  table.add(
-      {.name = "EyeLike", .since = {9, 22}, .attributes = {"dtype", "k"}, .lower = &eye_like});
+  table.add({.name = "EyeLike",
+             .since = {9, 22},
+             .types = {.operands = {number_types | ElementType::boolean},
+                       .results = {first_of(NamedBy{"dtype"}, like(0))}},
+             .attributes = {"dtype", "k"},
+             .lower = &eye_like});
 }
 
 }  // namespace stoker::onnx::operators::leaves

@@ -46,6 +46,7 @@ void define(OperatorTable& table) {
        .since = {12, 13, 22},
        .least_inputs = 2,
        .most_inputs = 3,
+       .types = {.operands = {float_types, index_types, like(0)}, .results = {like(0)}},
        .attributes = {"ignore_index", "reduction"},
        .lower = [](Call& call) { return Values{call.like(likelihood_loss(call, call.x()))}; }});
   table.add({.name = "SoftmaxCrossEntropyLoss",
@@ -53,6 +54,7 @@ void define(OperatorTable& table) {
              .least_inputs = 2,
              .most_inputs = 3,
              .most_outputs = 2,
+             .types = {.operands = {float_types, index_types, like(0)}, .results = {like(0)}},
              .attributes = {"ignore_index", "reduction"},
              .lower = &cross_entropy});
 }

@@ -94,7 +94,13 @@ Values layer_normalization(Call& call) {
       normalized(wide(call.x()), from_axis(axis, call.rank()), call.node().real("epsilon", 1e-5F));
   Tensor scaled = y.x * wide(call.x(1));
   if (call.has(2)) scaled = scaled + wide(call.x(2));
-  return {call.like(scaled), Value{y.mean}, Value{y.inverse_deviation}};
+  const ElementType stash = call.node().element_type("stash_type", ElementType::f32);
+  if (!float_types.contains(stash))
+    call.refuse(ErrorCode::invalid_parameter, "stash_type " + std::string{to_string(stash)});
+  const auto stashed = [&](const Tensor& tensor) {
+    return Value{as_type(tensor, carrier_of(stash).value()), stash};
+  };
+  return {call.like(scaled), stashed(y.mean), stashed(y.inverse_deviation)};
 }
 
 /// The result is of the type of the scale. The second one is none of ONNX's own operator:
@@ -153,6 +159,7 @@ void define(OperatorTable& table) {
              .least_inputs = 5,
              .most_inputs = 5,
              .most_outputs = 5,
+             .types = {.operands = {float_types}, .results = {like(0), like(3), like(4)}},
              .attributes = {"epsilon", "momentum", "training_mode", "is_test", "spatial",
                             "consumed_inputs"},
              .refuse = [](const Node& node, int version) -> std::string {
@@ -166,12 +173,14 @@ void define(OperatorTable& table) {
              .since = {1, 6, 22},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = {.operands = {float_types}, .results = {like(0)}},
              .attributes = {"epsilon", "consumed_inputs"},
              .lower = &instance_normalization});
   table.add({.name = "GroupNormalization",
              .since = {18, 21},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = {.operands = {float_types}, .results = {like(0)}},
              .attributes = {"epsilon", "num_groups", "stash_type"},
              .lower = &group_normalization});
   // ONNX Runtime had it in ONNX's domain before version 17, and exporters wrote it.
@@ -180,24 +189,30 @@ void define(OperatorTable& table) {
              .least_inputs = 2,
              .most_inputs = 3,
              .most_outputs = 3,
+             .types = {.operands = {float_types},
+                       .results = {like(0), first_of(NamedBy{"stash_type"}, ElementType::f32)}},
              .attributes = {"axis", "epsilon", "stash_type"},
              .lower = &layer_normalization});
   table.add({.name = "RMSNormalization",
              .since = {23},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = {.operands = {float_types}, .results = {like(1)}},
              .attributes = {"axis", "epsilon", "stash_type"},
              .lower = &rms_normalization});
   table.add({.name = "MeanVarianceNormalization",
              .since = {9, 13},
+             .types = alike(float_types),
              .attributes = {"axes"},
              .lower = &mean_variance_normalization});
   table.add({.name = "LpNormalization",
              .since = {1, 22},
+             .types = alike(float_types),
              .attributes = {"axis", "p"},
              .lower = &lp_normalization});
   table.add({.name = "LRN",
              .since = {1, 13},
+             .types = alike(float_types),
              .attributes = {"alpha", "beta", "bias", "size"},
              .lower = &lrn});
 }

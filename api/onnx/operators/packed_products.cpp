@@ -178,6 +178,7 @@ void define(OperatorTable& table) {
              .domain = "com.microsoft",
              .least_inputs = 3,
              .most_inputs = 6,
+             .types = {.operands = {float_types, any_type}, .results = {like(0)}},
              .attributes = {"K", "N", "accuracy_level", "bits", "block_size"},
              .refuse = &refused_bits,
              .lower = &matmul_of_bits});

@@ -181,13 +181,17 @@ Values max_unpool(Call& call) {
 
 void add_global(OperatorTable& table, const char* name, std::vector<int> since,
                 Tensor (*f)(const Tensor& x, const Reduce& over, double p)) {
-  table.add(
-      {.name = name, .since = std::move(since), .attributes = {"p"}, .lower = [f](Call& call) {
-         Axes space(spatial_extents(call, call.shape()).size());
-         std::iota(space.begin(), space.end(), 2);
-         const double p = call.node().has("p") ? static_cast<double>(call.node().integer("p")) : 2;
-         return Values{call.like(f(call.x(), {.axes = space, .keepdims = true}, p))};
-       }});
+  table.add({.name = name,
+             .since = std::move(since),
+             .types = alike(float_types),
+             .attributes = {"p"},
+             .lower = [f](Call& call) {
+               Axes space(spatial_extents(call, call.shape()).size());
+               std::iota(space.begin(), space.end(), 2);
+               const double p =
+                   call.node().has("p") ? static_cast<double>(call.node().integer("p")) : 2;
+               return Values{call.like(f(call.x(), {.axes = space, .keepdims = true}, p))};
+             }});
 }
 
 }  // namespace
@@ -195,21 +199,26 @@ void add_global(OperatorTable& table, const char* name, std::vector<int> since,
 void define(OperatorTable& table) {
   table.add({.name = "AveragePool",
              .since = {1, 7, 10, 11, 19, 22},
+             .types = alike(float_types),
              .attributes = window_attributes,
              .lower = &average_pool});
-  table.add({.name = "MaxPool",
-             .since = {1, 8, 10, 11, 12, 22},
-             .most_outputs = 2,
-             .attributes = window_attributes,
-             .lower = &max_pool});
+  table.add(
+      {.name = "MaxPool",
+       .since = {1, 8, 10, 11, 12, 22},
+       .most_outputs = 2,
+       .types = {.operands = {float_types | byte_types}, .results = {like(0), ElementType::s64}},
+       .attributes = window_attributes,
+       .lower = &max_pool});
   table.add({.name = "LpPool",
              .since = {2, 11, 18, 22},
+             .types = alike(float_types),
              .attributes = window_attributes,
              .lower = &lp_pool});
   table.add({.name = "MaxUnpool",
              .since = {9, 11, 22},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = indexed(float_types),
              .attributes = {"kernel_shape", "pads", "strides"},
              .decides = {2},
              .lower = &max_unpool});

@@ -182,6 +182,7 @@ void define(OperatorTable& table) {
              .since = {1, 9, 13},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(sum_types),
              .lower = [](Call& call) {
                return Values{call.like(matmul(call.x(0), stored_weights(call, 1, 0)))};
              }});
@@ -189,16 +190,19 @@ void define(OperatorTable& table) {
              .since = {1, 6, 7, 9, 11, 13},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = alike(sum_types),
              .attributes = {"alpha", "beta", "transA", "transB", "broadcast"},
              .lower = &gemm});
   table.add({.name = "Einsum",
              .since = {12},
              .most_inputs = Operator::any_number,
+             .types = alike(number_types),
              .attributes = {"equation"},
              .lower = &einsum});
-  table.add({.name = "Det", .since = {11, 22}, .lower = [](Call& call) {
-               return Values{call.like(linalg::determinant(call.x()))};
-             }});
+  table.add(
+      {.name = "Det", .since = {11, 22}, .types = alike(float_types), .lower = [](Call& call) {
+         return Values{call.like(linalg::determinant(call.x()))};
+       }});
 }
 
 }  // namespace stoker::onnx::operators::products

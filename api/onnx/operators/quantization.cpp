@@ -39,18 +39,24 @@ ElementType quantized_type(const Call& call) {
   return output_type(call.node(), ElementType::u8);
 }
 
+/// Powers of two may come as float8e8m0.
+Tensor scale_of(const Call& call) {
+  return is_narrow_float(call.type(1)) ? widened(call.x(1), call.type(1)) : call.x(1);
+}
+
 Values quantize(Call& call) {
   const ElementType type = quantized_type(call);
+  const Tensor given = scale_of(call);
   if (is_narrow_float(type)) {
     Tensor y =
-        as_type(call.x(), DType::f32) / spread(call, as_type(call.x(1), DType::f32), call.shape());
+        as_type(call.x(), DType::f32) / spread(call, as_type(given, DType::f32), call.shape());
     if (call.has(2)) y = y + spread(call, widened(call.x(2), type), call.shape());
     return {Value{narrowed(y, type, {call.node().flag("saturate", true)}), type}};
   }
   const auto ends = integer_ends(type);
   if (!ends) call.refuse(ErrorCode::unsupported, "to " + std::string{to_string(type)});
-  const DType computed = size_of(call.x(1).dtype()) < 4 ? DType::f32 : call.x(1).dtype();
-  const Tensor scale = spread(call, as_type(call.x(1), computed), call.shape());
+  const DType computed = size_of(given.dtype()) < 4 ? DType::f32 : given.dtype();
+  const Tensor scale = spread(call, as_type(given, computed), call.shape());
   std::optional<Tensor> zero;
   if (call.has(2)) zero = spread(call, as_type(call.x(2), computed), call.shape());
   const Tensor y = quantized(as_type(call.x(), computed) / scale, zero, ends->low, ends->high);
@@ -58,8 +64,8 @@ Values quantize(Call& call) {
 }
 
 Values dequantize(Call& call) {
-  const DType given = call.x(1).dtype();
-  const DType computed = size_of(given) < 4 ? DType::f32 : given;
+  const Tensor scale = scale_of(call);
+  const DType computed = size_of(scale.dtype()) < 4 ? DType::f32 : scale.dtype();
   // Differences of integers of 16 bits are exact in floats, too.
   const DType exact = size_of(call.x().dtype()) <= 2 ? computed : DType::s32;
   const auto numbers = [&](std::size_t i) {
@@ -68,8 +74,10 @@ Values dequantize(Call& call) {
   };
   Tensor x = numbers(0);
   if (call.has(2)) x = x - spread(call, numbers(2), call.shape());
-  const Tensor y = as_type(x, computed) * spread(call, as_type(call.x(1), computed), call.shape());
+  const Tensor y = as_type(x, computed) * spread(call, as_type(scale, computed), call.shape());
   const ElementType type = output_type(call.node(), call.type(1));
+  if (is_narrow_float(type))
+    call.refuse(ErrorCode::unsupported, "to " + std::string{to_string(type)});
   return {Value{as_type(y, carrier_of(type).value()), type}};
 }
 
@@ -78,6 +86,11 @@ Values dynamic_quantize(Call& call) {
   return {Value{made.numbers}, call.like(made.scale), Value{made.zero_point}};
 }
 
+/// What quantised numbers are.
+constexpr TypeSet quantized_types = byte_types | ElementType::u16 | ElementType::s16 |
+                                    float8_types | ElementType::f4e2m1 | ElementType::s4 |
+                                    ElementType::u4 | ElementType::s2 | ElementType::u2;
+
 }  // namespace
 
 void define(OperatorTable& table) {
@@ -85,17 +98,26 @@ void define(OperatorTable& table) {
              .since = {10, 13, 19, 21, 23, 24, 25},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = {.operands = {float_types | ElementType::s32,
+                                    float_types | ElementType::s32 | ElementType::f8e8m0,
+                                    quantized_types},
+                       .results = {first_of(like(2), NamedBy{"output_dtype"}, ElementType::u8)}},
              .attributes = {"axis", "block_size", "output_dtype", "saturate", "precision"},
              .lower = &quantize});
   table.add({.name = "DequantizeLinear",
              .since = {10, 13, 19, 21, 23, 24, 25},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = {.operands = {quantized_types | ElementType::s32,
+                                    float_types | ElementType::f8e8m0, like(0)},
+                       .results = {first_of(NamedBy{"output_dtype"}, like(1))}},
              .attributes = {"axis", "block_size", "output_dtype"},
              .lower = &dequantize});
   table.add({.name = "DynamicQuantizeLinear",
              .since = {11},
              .most_outputs = 3,
+             .types = {.operands = {ElementType::f32},
+                       .results = {ElementType::u8, ElementType::f32, ElementType::u8}},
              .lower = &dynamic_quantize});
 }
 

@@ -1,9 +1,12 @@
 // Products and convolutions of quantised numbers, in integers: ONNX's own, and those of com.microsoft that
 // ONNX Runtime's quantizer writes.
 #include "stoker/api/onnx/core/integer_sums.hpp"
+#include "stoker/api/onnx/core/narrow_floats.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/onnx/core/rounding.hpp"
+#include "stoker/api/onnx/core/rule_of.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
+#include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::onnx::operators::quantized_products {
@@ -11,7 +14,22 @@ namespace {
 
 Values matmul_integer(Call& call) { return {Value{integer_product(call, {0, 2}, {1, 3})}}; }
 
+/// What float8 stands for is multiplied as floats.
+Values float8_product(Call& call) {
+  for (const std::size_t i : {1, 2, 4, 5, 6, 7})
+    if (call.shape(i).elements() != 1)
+      call.refuse(ErrorCode::unsupported, "float8 with more than one scale");
+  const auto real = [&](std::size_t i) {
+    const Values operands{call.input(i), call.input(i + 1), call.input(i + 2)};
+    return rule_of(call, node_with("DequantizeLinear"), 21, operands).at(0).tensor();
+  };
+  const Value product{matmul(real(0), real(3))};
+  return rule_of(call, node_with("QuantizeLinear"), 21, {product, call.input(6), call.input(7)});
+}
+
 Values qlinear_matmul(Call& call) {
+  for (const std::size_t i : {0, 3, 7})
+    if (is_narrow_float(call.type(i))) return float8_product(call);
   const Tensor sums = integer_product(call, {0, 2}, {3, 5});
   return {requantized(call, sums, joined_scale(call, 1, 4, 6), 7)};
 }
@@ -77,11 +95,17 @@ void define(OperatorTable& table) {
              .since = {10},
              .least_inputs = 2,
              .most_inputs = 4,
+             .types = {.operands = {byte_types, byte_types, like(0), like(1)},
+                       .results = {ElementType::s32}},
              .lower = &matmul_integer});
   table.add({.name = "QLinearMatMul",
              .since = {10, 21},
              .least_inputs = 8,
              .most_inputs = 8,
+             .types = {.operands = {byte_types | float8_types, float_types, like(0),
+                                    byte_types | float8_types, float_types, like(3), float_types,
+                                    byte_types | float8_types},
+                       .results = {like(7)}},
              .lower = &qlinear_matmul});
   const std::vector<std::string> windows{"auto_pad",     "dilations", "group",
                                          "kernel_shape", "pads",      "strides"};
@@ -89,12 +113,17 @@ void define(OperatorTable& table) {
              .since = {10},
              .least_inputs = 2,
              .most_inputs = 4,
+             .types = {.operands = {byte_types, byte_types, like(0), like(1)},
+                       .results = {ElementType::s32}},
              .attributes = windows,
              .lower = &conv_integer});
   table.add({.name = "QLinearConv",
              .since = {10},
              .least_inputs = 8,
              .most_inputs = 9,
+             .types = {.operands = {byte_types, float_types, like(0), byte_types, float_types,
+                                    like(3), float_types, byte_types, ElementType::s32},
+                       .results = {like(7)}},
              .attributes = windows,
              .lower = &qlinear_conv});
   const std::string microsoft = "com.microsoft";
@@ -102,17 +131,23 @@ void define(OperatorTable& table) {
              .domain = microsoft,
              .least_inputs = 6,
              .most_inputs = 9,
+             .types = {.operands = {byte_types, float_types, like(0), byte_types, float_types,
+                                    like(3), ElementType::s32, float_types, byte_types}},
              .attributes = {"alpha", "transA", "transB"},
              .lower = &qgemm});
   table.add({.name = "MatMulIntegerToFloat",
              .domain = microsoft,
              .least_inputs = 4,
              .most_inputs = 7,
+             .types = {.operands = {byte_types, byte_types, float_types, float_types, like(0),
+                                    like(1), float_types}},
              .lower = &matmul_integer_to_float});
   table.add({.name = "DynamicQuantizeMatMul",
              .domain = microsoft,
              .least_inputs = 3,
              .most_inputs = 5,
+             .types = {.operands = {float_types, byte_types, float_types, byte_types, float_types},
+                       .results = {like(0)}},
              .lower = &dynamic_quantize_matmul});
 }
 

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 
+#include "stoker/api/onnx/core/narrow_floats.hpp"
 #include "stoker/api/onnx/core/operator.hpp"
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
@@ -46,6 +47,9 @@ void add_drawing(OperatorTable& table, const char* name, Kind kind, bool is_like
              .since = {1, 22},
              .least_inputs = is_like ? 1U : 0U,
              .most_inputs = is_like ? 1U : 0U,
+             .types = {.operands = {any_type},
+                       .results = {first_of(NamedBy{"dtype"},
+                                            is_like ? TypeSource{like(0)} : ElementType::f32)}},
              .attributes = {first, second, "dtype", "seed", "shape"},
              .lower =
                  [kind, is_like](Call& call) {
@@ -66,13 +70,18 @@ Values dropout(Call& call) {
   const bool training = call.version() < 7 ? !call.node().flag("is_test", false)
                         : call.has(2)      ? call.integer(2) != 0
                                            : false;
-  if (!training || ratio == 0)
-    return {call.input(0), Value{ones(call.shape(), DType::u8), ElementType::boolean}};
+  // Before version 10 the mask has the type of the operand.
+  const auto mask = [&](const Tensor& kept) {
+    return call.version() < 10 ? call.like(kept) : Call::condition(kept);
+  };
+  if (!training || ratio == 0) return {call.input(0), mask(ones(call.shape(), DType::u8))};
   if (!(ratio >= 0 && ratio < 1))
     call.refuse(ErrorCode::invalid_parameter, "ratio must be in [0, 1)");
+  if (is_narrow_float(call.type()))
+    call.refuse(ErrorCode::unsupported, "training in " + std::string{to_string(call.type())});
   const Tensor kept = greater_equal(draw::uniform_split(key_of(call), call.shape()), ratio);
   const Tensor x = call.x();
-  return {call.like(select(kept, x / (1 - ratio), zeros_like(x))), Call::condition(kept)};
+  return {call.like(select(kept, x / (1 - ratio), zeros_like(x))), mask(kept)};
 }
 
 Values bernoulli(Call& call) {
@@ -107,17 +116,22 @@ void define(OperatorTable& table) {
              .since = {1, 6, 7, 10, 12, 13, 22},
              .most_inputs = 3,
              .most_outputs = 2,
+             .types = {.operands = {float_types | float8_types, float_types, ElementType::boolean},
+                       .results = {like(0), ElementType::undefined}},
              .attributes = {"ratio", "seed", "is_test", "consumed_inputs"},
              .decides = {1, 2},
              .lower = &dropout,
              .random = true});
   table.add({.name = "Bernoulli",
              .since = {15, 22},
+             .types = {.operands = {float_types}, .results = {first_of(NamedBy{"dtype"}, like(0))}},
              .attributes = {"dtype", "seed"},
              .lower = &bernoulli,
              .random = true});
   table.add({.name = "Multinomial",
              .since = {7, 22},
+             .types = {.operands = {float_types},
+                       .results = {first_of(NamedBy{"dtype"}, ElementType::s32)}},
              .attributes = {"dtype", "sample_size", "seed"},
              .lower = &multinomial,
              .random = true});

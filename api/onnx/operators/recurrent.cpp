@@ -244,15 +244,18 @@ Values recurrent(Call& call, const Kind& kind) {
 void add_recurrent(OperatorTable& table, const char* name, Kind kind) {
   const std::size_t inputs = kind.states > 1 ? 8 : 6;
   const std::size_t outputs = kind.states + 1;
-  table.add({.name = name,
-             .since = {1, 7, 14, 22},
-             .least_inputs = 3,
-             .most_inputs = inputs,
-             .most_outputs = outputs,
-             .attributes = {"activation_alpha", "activation_beta", "activations", "clip",
-                            "direction", "hidden_size", "input_forget", "layout",
-                            "linear_before_reset", "output_sequence"},
-             .lower = [kind = std::move(kind)](Call& call) { return recurrent(call, kind); }});
+  table.add(
+      {.name = name,
+       .since = {1, 7, 14, 22},
+       .least_inputs = 3,
+       .most_inputs = inputs,
+       .most_outputs = outputs,
+       .types = {.operands = {float_types, like(0), like(0), like(0), ElementType::s32, like(0)},
+                 .results = {like(0)}},
+       .attributes = {"activation_alpha", "activation_beta", "activations", "clip", "direction",
+                      "hidden_size", "input_forget", "layout", "linear_before_reset",
+                      "output_sequence"},
+       .lower = [kind = std::move(kind)](Call& call) { return recurrent(call, kind); }});
 }
 
 }  // namespace

@@ -47,10 +47,12 @@ struct Rule {
   Tensor (*alone)(const Tensor& x) = nullptr;
 };
 
-void add_reduction(OperatorTable& table, const char* name, std::vector<int> since, Rule rule) {
+void add_reduction(OperatorTable& table, const char* name, std::vector<int> since, Rule rule,
+                   TypeSet types = sum_types) {
   table.add({.name = name,
              .since = std::move(since),
              .most_inputs = 2,
+             .types = indexed(types),
              .attributes = {"axes", "keepdims", "noop_with_empty_axes"},
              .decides = {1},
              .lower = [rule](Call& call) -> Values {
@@ -67,11 +69,14 @@ void add_reduction(OperatorTable& table, const char* name, std::vector<int> sinc
 
 void define_reductions(OperatorTable& table) {
   const std::vector<int> since{1, 11, 13, 18};
+  constexpr TypeSet extreme_types = number_types | ElementType::boolean;
   add_reduction(table, "ReduceSum", {1, 11, 13}, {&sum});
   add_reduction(table, "ReduceMean", since, {&mean});
   add_reduction(table, "ReduceProd", since, {&product});
-  add_reduction(table, "ReduceMax", {1, 11, 12, 13, 18, 20}, {&reduce_max, &constants::min});
-  add_reduction(table, "ReduceMin", {1, 11, 12, 13, 18, 20}, {&reduce_min, &constants::max});
+  add_reduction(table, "ReduceMax", {1, 11, 12, 13, 18, 20}, {&reduce_max, &constants::min},
+                extreme_types);
+  add_reduction(table, "ReduceMin", {1, 11, 12, 13, 18, 20}, {&reduce_min, &constants::max},
+                extreme_types);
   add_reduction(table, "ReduceL1", since,
                 {[](const Tensor& x, const Reduce& over) { return sum(abs(x), over); }, nullptr,
                  [](const Tensor& x) { return abs(x); }});
@@ -92,6 +97,7 @@ void define_reductions(OperatorTable& table) {
 void add_arg(OperatorTable& table, const char* name, Tensor (*f)(const Tensor&, const Arg&)) {
   table.add({.name = name,
              .since = {1, 11, 12, 13},
+             .types = {.operands = {number_types}, .results = {ElementType::s64}},
              .attributes = {"axis", "keepdims", "select_last_index"},
              .lower = [f](Call& call) {
                const Arg over{.axis = axis_in(call.node().integer("axis", 0), call.rank()),
@@ -161,9 +167,11 @@ Tensor hardmax(const Tensor& x, std::int64_t axis) {
 
 void add_along_axis(OperatorTable& table, const char* name,
                     Tensor (*f)(const Tensor&, std::int64_t)) {
-  table.add({.name = name, .since = {1, 11, 13}, .attributes = {"axis"}, .lower = [f](Call& call) {
-               return along_axis(call, f);
-             }});
+  table.add({.name = name,
+             .since = {1, 11, 13},
+             .types = alike(float_types),
+             .attributes = {"axis"},
+             .lower = [f](Call& call) { return along_axis(call, f); }});
 }
 
 }  // namespace
@@ -176,6 +184,7 @@ void define(OperatorTable& table) {
              .since = {11, 14},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = indexed(sum_types),
              .attributes = {"exclusive", "reverse"},
              .decides = {1},
              .lower = [](Call& call) { return cumulative(call, &cumulative_sum, 0); }});
@@ -183,16 +192,19 @@ void define(OperatorTable& table) {
              .since = {26},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = indexed(sum_types),
              .attributes = {"exclusive", "reverse"},
              .decides = {1},
              .lower = [](Call& call) { return cumulative(call, &cumulative_product, 1); }});
-  table.add({.name = "TopK",
-             .since = {1, 10, 11, 24},
-             .most_inputs = 2,
-             .most_outputs = 2,
-             .attributes = {"axis", "k", "largest", "sorted"},
-             .decides = {1},
-             .lower = &top_k_rule});
+  table.add(
+      {.name = "TopK",
+       .since = {1, 10, 11, 24},
+       .most_inputs = 2,
+       .most_outputs = 2,
+       .types = {.operands = {number_types, index_types}, .results = {like(0), ElementType::s64}},
+       .attributes = {"axis", "k", "largest", "sorted"},
+       .decides = {1},
+       .lower = &top_k_rule});
   add_along_axis(table, "Softmax", &softmax);
   add_along_axis(table, "LogSoftmax", &log_softmax);
   add_along_axis(table, "Hardmax", &hardmax);

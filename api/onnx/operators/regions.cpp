@@ -75,12 +75,14 @@ void define(OperatorTable& table) {
              .since = {1, 22},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(float_types),
              .attributes = {"pooled_shape", "spatial_scale"},
              .lower = &max_roi_pool});
   table.add({.name = "RoiAlign",
              .since = {10, 16, 22},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = {.operands = {float_types, like(0), index_types}, .results = {like(0)}},
              .attributes = {"coordinate_transformation_mode", "mode", "output_height",
                             "output_width", "sampling_ratio", "spatial_scale"},
              .lower = &roi_align});

@@ -243,6 +243,8 @@ void define(OperatorTable& table) {
   table.add({.name = "Resize",
              .since = {10, 11, 13, 18, 19},
              .most_inputs = 4,
+             .types = {.operands = {wide_types, float_types, float_types, index_types},
+                       .results = {like(0)}},
              .attributes = {"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
                             "exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy",
                             "mode", "nearest_mode"},
@@ -251,6 +253,7 @@ void define(OperatorTable& table) {
   table.add({.name = "Upsample",
              .since = {7, 9, 10},
              .most_inputs = 2,
+             .types = {.operands = {wide_types, float_types}, .results = {like(0)}},
              .attributes = {"mode", "scales"},
              .decides = {1},
              .lower = &resize_rule});

@@ -224,12 +224,14 @@ void define(OperatorTable& table) {
              .since = {16, 20, 22},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = {.operands = {wide_types, float_types}, .results = {like(0)}},
              .attributes = {"align_corners", "mode", "padding_mode"},
              .lower = &grid_sample});
   table.add({.name = "AffineGrid",
              .since = {20},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = indexed(float_types),
              .attributes = {"align_corners"},
              .decides = {1},
              .lower = &affine_grid});
@@ -237,6 +239,7 @@ void define(OperatorTable& table) {
              .since = {18},
              .least_inputs = 3,
              .most_inputs = 3,
+             .types = indexed(wide_types),
              .attributes = {"dilations", "pads", "strides"},
              .decides = {1, 2},
              .lower = &col2im});

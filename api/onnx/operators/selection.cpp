@@ -107,17 +107,22 @@ Values unique(Call& call) {
 }  // namespace
 
 void define(OperatorTable& table) {
-  table.add({.name = "NonZero", .since = {9, 13}, .lower = &non_zero});
+  table.add({.name = "NonZero",
+             .since = {9, 13},
+             .types = {.operands = {wide_types}, .results = {ElementType::s64}},
+             .lower = &non_zero});
   table.add({.name = "Compress",
              .since = {9, 11},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = {.operands = {any_type, ElementType::boolean}, .results = {like(0)}},
              .attributes = {"axis"},
              .lower = &compress,
              .moves = true});
   table.add({.name = "Unique",
              .since = {11},
              .most_outputs = 4,
+             .types = {.operands = {wide_types}, .results = {like(0), ElementType::s64}},
              .attributes = {"axis", "sorted"},
              .lower = &unique});
 }

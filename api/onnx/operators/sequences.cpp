@@ -130,6 +130,7 @@ void define(OperatorTable& table) {
   table.add({.name = "SequenceConstruct",
              .since = {11},
              .most_inputs = Operator::any_number,
+             .types = {.operands = {any_type, like(0)}},
              .lower = [](Call& call) {
                Values list;
                for (std::size_t i = 0; i < call.count(); ++i) list.push_back(call.input(i));
@@ -139,6 +140,7 @@ void define(OperatorTable& table) {
              .since = {11},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = {.operands = {any_type, index_types}},
              .decides = {1},
              .lower = [](Call& call) {
                const Values& list = call.input(0).elements();
@@ -148,17 +150,26 @@ void define(OperatorTable& table) {
              .since = {11},
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = {.operands = {any_type, any_type, index_types}},
              .decides = {2},
              .lower = &insert});
-  table.add(
-      {.name = "SequenceErase", .since = {11}, .most_inputs = 2, .decides = {1}, .lower = &erase});
-  table.add({.name = "SequenceLength", .since = {11}, .lower = [](Call& call) {
+  table.add({.name = "SequenceErase",
+             .since = {11},
+             .most_inputs = 2,
+             .types = {.operands = {any_type, index_types}},
+             .decides = {1},
+             .lower = &erase});
+  table.add({.name = "SequenceLength",
+             .since = {11},
+             .types = {.results = {ElementType::s64}},
+             .lower = [](Call& call) {
                return Values{
                    Known::integer(static_cast<std::int64_t>(call.input(0).elements().size()))};
              }});
   table.add({.name = "SplitToSequence",
              .since = {11, 24},
              .most_inputs = 2,
+             .types = {.operands = {any_type, index_types}},
              .attributes = {"axis", "keepdims"},
              .decides = {1},
              .lower = &split_to_sequence});
@@ -179,8 +190,11 @@ void define(OperatorTable& table) {
              .lower = [](Call& call) {
                return Values{call.has(0) ? Value::optional(call.input(0)) : Value::no_element()};
              }});
-  table.add(
-      {.name = "OptionalHasElement", .since = {15, 18}, .least_inputs = 0, .lower = &has_element});
+  table.add({.name = "OptionalHasElement",
+             .since = {15, 18},
+             .least_inputs = 0,
+             .types = {.results = {ElementType::boolean}},
+             .lower = &has_element});
   table.add({.name = "OptionalGetElement", .since = {15, 18}, .lower = &get_element});
 }
 

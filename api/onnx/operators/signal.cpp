@@ -81,6 +81,8 @@ Values stft(Call& call) {
 void add_window(OperatorTable& table, const char* name, std::array<double, 3> a) {
   table.add({.name = name,
              .since = {17},
+             .types = {.operands = {index_types},
+                       .results = {first_of(NamedBy{"output_datatype"}, ElementType::f32)}},
              .attributes = {"output_datatype", "periodic"},
              .decides = {0},
              .lower = [a](Call& call) {
@@ -148,6 +150,7 @@ void define(OperatorTable& table) {
   table.add({.name = "DFT",
              .since = {17, 20},
              .most_inputs = 3,
+             .types = indexed(float_types),
              .attributes = {"axis", "inverse", "onesided"},
              .decides = {1, 2},
              .lower = &dft});
@@ -155,6 +158,8 @@ void define(OperatorTable& table) {
              .since = {17},
              .least_inputs = 2,
              .most_inputs = 4,
+             .types = {.operands = {float_types, index_types, like(0), index_types},
+                       .results = {like(0)}},
              .attributes = {"onesided"},
              .decides = {1, 3},
              .lower = &stft});
@@ -165,6 +170,8 @@ void define(OperatorTable& table) {
              .since = {17},
              .least_inputs = 5,
              .most_inputs = 5,
+             .types = {.operands = {index_types, index_types, index_types, float_types},
+                       .results = {first_of(NamedBy{"output_datatype"}, ElementType::f32)}},
              .attributes = {"output_datatype"},
              .decides = {0, 1, 2, 3, 4},
              .lower = &mel_weight_matrix});

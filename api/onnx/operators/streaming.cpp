@@ -98,6 +98,7 @@ void define(OperatorTable& table) {
              .least_inputs = 2,
              .most_inputs = 4,
              .most_outputs = 2,
+             .types = {.operands = {float_types}, .results = {like(0), ElementType::undefined}},
              .attributes = {"activation"},
              .lower = &causal_conv});
   table.add({.name = "LinearAttention",
@@ -105,6 +106,7 @@ void define(OperatorTable& table) {
              .least_inputs = 3,
              .most_inputs = 6,
              .most_outputs = 2,
+             .types = {.operands = {float_types}, .results = {like(0), ElementType::undefined}},
              .attributes = {"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"},
              .lower = &linear_attention});
 }

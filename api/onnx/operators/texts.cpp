@@ -211,18 +211,23 @@ void define(OperatorTable& table) {
              .since = {20},
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(ElementType::string),
              .lower = &concat});
   table.add({.name = "StringSplit",
              .since = {20},
              .most_outputs = 2,
+             .types = {.operands = {ElementType::string},
+                       .results = {ElementType::string, ElementType::s64}},
              .attributes = {"delimiter", "maxsplit"},
              .lower = &split});
   table.add({.name = "StringNormalizer",
              .since = {10},
+             .types = alike(ElementType::string),
              .attributes = {"case_change_action", "is_case_sensitive", "locale", "stopwords"},
              .lower = &normalize});
   table.add({.name = "RegexFullMatch",
              .since = {20},
+             .types = {.operands = {ElementType::string}, .results = {ElementType::boolean}},
              .attributes = {"pattern"},
              .refuse =
                  [](const Node& node, int) {
@@ -235,6 +240,7 @@ void define(OperatorTable& table) {
   table.add(
       {.name = "TfIdfVectorizer",
        .since = {9},
+       .types = {.operands = {index_types | ElementType::string}, .results = {ElementType::f32}},
        .attributes = {"max_gram_length", "max_skip_count", "min_gram_length", "mode",
                       "ngram_counts", "ngram_indexes", "pool_int64s", "pool_strings", "weights"},
        .decides = {0},

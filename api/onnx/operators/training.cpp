@@ -64,6 +64,7 @@ void add_optimizer(OperatorTable& table, const char* name, std::size_t states,
              .least_inputs = 4 + states,
              .most_inputs = Operator::any_number,
              .most_outputs = Operator::any_number,
+             .types = {.operands = {float_types, index_types, float_types}},
              .attributes = std::move(attributes),
              .lower = [states, step](Call& call) {
                const std::size_t each = (call.count() - 2) / (2 + states);

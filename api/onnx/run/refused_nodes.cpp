@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "stoker/api/onnx/types/value_types.hpp"
+#include "stoker/pipeline/onnx/graph/shown.hpp"
 #include "stoker/pipeline/onnx/reading/findings.hpp"
 #include "stoker/pipeline/onnx/reading/function_key.hpp"
 
@@ -64,15 +67,52 @@ std::string why_not(const Node& node, const Operator* definition, const Operator
   }
 }
 
-void add_refused(const std::vector<Node>& nodes, const OperatorTable& operators,
-                 const Newest& newest, std::vector<RefusedNode>& to) {
-  for (const Node& node : nodes) {
-    const auto definition = operators.find(node.domain, node.op);
-    if (std::string why = why_not(node, definition.get(), operators, newest); !why.empty())
-      to.push_back({&node, std::move(why)});
-    for (const Graph* inner : graphs_of(node)) add_refused(inner->nodes, operators, newest, to);
+/// Finds the nodes of a graph, or of a function, that cannot be computed.
+class Refusing {
+ public:
+  explicit Refusing(const OperatorTable& operators)
+      : operators_{operators}, newest_{newest_versions(operators)} {}
+
+  /// In the order of the file; what is known of the nodes' results is added to `types`.
+  void add(const std::vector<Node>& nodes, ValueTypes& types) {
+    for (const Node& node : nodes) {
+      const auto definition = operators_.find(node.domain, node.op);
+      std::string why = why_not(node, definition.get(), operators_, newest_);
+      const std::vector<ElementType> operands = types.of_operands(node);
+      if (why.empty()) why = wrong_operand(definition->types, operands);
+      const bool is_refused = !why.empty();
+      if (is_refused) refused_.push_back({&node, std::move(why)});
+      std::vector<std::vector<ElementType>> bodies;
+      for (const Graph* inner : graphs_of(node)) {
+        ValueTypes within{*inner, &types};
+        add(inner->nodes, within);
+        bodies.push_back(within.of_outputs(*inner));
+      }
+      // Nothing is said of what a refused node gives, so that the nodes behind it are not refused for its sake.
+      types.add_results(node, is_refused ? TypeRule{} : definition->types, operands, bodies);
+    }
   }
-}
+  /// The same, and the nodes that give an output of another type than the graph declares.
+  void add(const Graph& graph) {
+    ValueTypes types{graph};
+    add(graph.nodes, types);
+    for (const ValueInfo& output : graph.outputs) {
+      const ElementType type = types.of(output.name);
+      if (!declares_other(output.type, type)) continue;
+      for (const Node& node : graph.nodes)
+        if (std::ranges::find(node.outputs, output.name) != node.outputs.end())
+          refused_.push_back({&node, "output " + in_quotes(output.name) + " is " +
+                                         std::string{to_string(type)} + ", but is declared " +
+                                         std::string{to_string(output.type.element)}});
+    }
+  }
+  [[nodiscard]] std::vector<RefusedNode> take() { return std::exchange(refused_, {}); }
+
+ private:
+  const OperatorTable& operators_;
+  const Newest newest_;
+  std::vector<RefusedNode> refused_;
+};
 
 }  // namespace
 
@@ -82,29 +122,30 @@ std::string RefusedNode::to_string() const {
 }
 
 std::vector<RefusedNode> refused_nodes(const Graph& graph, const OperatorTable& operators) {
-  std::vector<RefusedNode> refused;
-  add_refused(graph.nodes, operators, newest_versions(operators), refused);
-  return refused;
+  Refusing refusing{operators};
+  refusing.add(graph);
+  return refusing.take();
 }
 
 ReadOptions listing_refused_nodes(const OperatorTable& operators) {
   const auto add = [&operators](const ModelFile& model, Findings& findings) {
     std::set<FunctionKey> functions;
     for (const Function& function : model.functions) functions.insert(key_of(function));
-    const Newest newest = newest_versions(operators);
-    const auto add_nodes = [&](const std::vector<Node>& nodes) {
-      std::vector<RefusedNode> refused;
-      add_refused(nodes, operators, newest, refused);
-      for (const RefusedNode& one : refused) {
+    Refusing refusing{operators};
+    const auto add_found = [&] {
+      for (const RefusedNode& one : refusing.take()) {
         // A call is no operator, and what is not imported was found.
         if (functions.contains(called_by(*one.node)) || one.node->opset == 0) continue;
         findings.add(one.node->place(), "cannot be computed: " + one.why);
       }
     };
-    add_nodes(model.graph.nodes);
+    refusing.add(model.graph);
+    add_found();
     for (const Function& function : model.functions) {
       const std::size_t before = findings.size();
-      add_nodes(function.nodes);
+      ValueTypes types;
+      refusing.add(function.nodes, types);
+      add_found();
       findings.within(before, [&] { return "function " + in_quotes(function.name); });
     }
   };

@@ -5,8 +5,10 @@
 #include <unordered_set>
 #include <utility>
 
+#include "stoker/api/onnx/types/value_types.hpp"
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
+#include "stoker/pipeline/onnx/graph/shown.hpp"
 
 namespace stoker::onnx {
 namespace {
@@ -49,6 +51,31 @@ template <class T> class Within {
   T& place_;
   const T before_;
 };
+
+ElementType type_of(const Value& value) {
+  return value.is_tensor() || value.is_texts() ? value.type() : ElementType::undefined;
+}
+
+/// Types that the reader could not know.
+void check_types(const PreparedNode& node, std::span<const Value> inputs) {
+  if (node.definition->types.operands.empty()) return;
+  std::vector<ElementType> types;
+  types.reserve(inputs.size());
+  for (const Value& input : inputs) types.push_back(type_of(input));
+  if (std::string why = wrong_operand(node.definition->types, types); !why.empty())
+    throw Error{node.node->operator_name(), ErrorCode::dtype_mismatch, std::move(why)};
+}
+
+void check_output(const ValueInfo& output, const Value& value) {
+  const ElementType type = type_of(value);
+  if (!declares_other(output.type, type)) return;
+  const std::string declared{to_string(output.type.element)};
+  const std::string came{to_string(type)};
+  throw Error{"onnx.run",
+              ErrorCode::dtype_mismatch,
+              "output " + in_quotes(output.name) + " is " + came + ", but is declared " + declared,
+              {{"output", output.name}, {"expected", declared}, {"came", came}}};
+}
 
 bool all_on_host(const Values& results) {
   bool all = true;
@@ -97,7 +124,9 @@ Values Walk::outputs(std::span<const Value> inputs, std::span<const std::size_t>
     names.insert(node.node->inputs.begin(), node.node->inputs.end());
     names.insert(node.captured.begin(), node.captured.end());
   }
-  return run(graph, inputs, wanted, &needed);
+  Values values = run(graph, inputs, wanted, &needed);
+  for (std::size_t i = 0; i < values.size(); ++i) check_output(graph.outputs[wanted[i]], values[i]);
+  return values;
 }
 
 Values Walk::run(const Graph& graph, std::span<const Value> inputs) {
@@ -205,6 +234,7 @@ Values Walk::move_texts(const PreparedNode& node, std::span<const Value> inputs)
 }
 
 Values Walk::compute(const PreparedNode& node, std::span<const Value> inputs) {
+  check_types(node, inputs);
   const auto is_texts = [](const Value& input) { return input.is_texts(); };
   if (node.definition->moves && std::ranges::any_of(inputs, is_texts))
     return move_texts(node, inputs);

@@ -35,8 +35,8 @@ TEST_F(WithoutCases, a_global_lp_pool_is_the_norm_of_each_channel) {
 TEST_F(WithoutCases, multinomial_draws_classes_as_often_as_their_weights_say) {
   // Logarithms of weights 1 and 3, and of 0, which is never drawn.
   const Tensor x = log(tensor({{1.0, 0.0, 3.0}, {0.0, 1.0, 0.0}}));
-  const NamedValues out = of_node(
-      "Multinomial", {{"x", x}}, {named("sample_size", std::int64_t{4000}), named("seed", 3.0F)});
+  const NamedValues out = of_node("Multinomial", {{"x", x}},
+                                  {named("sample_size", std::int64_t{4000}), named("seed", 3.0F)});
   const std::vector<std::int64_t> drawn = whole(out, "y");
   ASSERT_EQ(out.at("y").shape(), (Shape{2, 4000}));
   EXPECT_EQ(out.at("y").type(), ElementType::s32);
@@ -47,9 +47,8 @@ TEST_F(WithoutCases, multinomial_draws_classes_as_often_as_their_weights_say) {
 }
 
 TEST_F(WithoutCases, numbers_like_a_tensor_have_its_shape_and_the_mean_and_scale_that_are_said) {
-  const NamedValues out =
-      of_node("RandomNormalLike", {{"x", zeros({50, 100}, DType::f64)}},
-              {named("mean", 2.0F), named("scale", 0.5F), named("seed", 1.0F)});
+  const NamedValues out = of_node("RandomNormalLike", {{"x", zeros({50, 100}, DType::f64)}},
+                                  {named("mean", 2.0F), named("scale", 0.5F), named("seed", 1.0F)});
   EXPECT_EQ(out.at("y").type(), ElementType::f64);
   EXPECT_EQ(out.at("y").shape(), (Shape{50, 100}));
   const Tensor y = out.at("y").tensor();

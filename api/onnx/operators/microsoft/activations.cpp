@@ -28,13 +28,23 @@ Values quick_gelu(Call& call) {
 void define(OperatorTable& table) {
   const std::string domain = "com.microsoft";
   const auto exact = [](Call& call) { return gelu(call, "none"); };
-  table.add({.name = "Gelu", .domain = domain, .lower = exact});
-  table.add(
-      {.name = "BiasGelu", .domain = domain, .least_inputs = 2, .most_inputs = 2, .lower = exact});
-  table.add({.name = "FastGelu", .domain = domain, .most_inputs = 2, .lower = [](Call& call) {
-               return gelu(call, "tanh");
-             }});
-  table.add({.name = "QuickGelu", .domain = domain, .attributes = {"alpha"}, .lower = &quick_gelu});
+  table.add({.name = "Gelu", .domain = domain, .types = alike(float_types), .lower = exact});
+  table.add({.name = "BiasGelu",
+             .domain = domain,
+             .least_inputs = 2,
+             .most_inputs = 2,
+             .types = alike(float_types),
+             .lower = exact});
+  table.add({.name = "FastGelu",
+             .domain = domain,
+             .most_inputs = 2,
+             .types = alike(float_types),
+             .lower = [](Call& call) { return gelu(call, "tanh"); }});
+  table.add({.name = "QuickGelu",
+             .domain = domain,
+             .types = alike(float_types),
+             .attributes = {"alpha"},
+             .lower = &quick_gelu});
 }
 
 }  // namespace stoker::onnx::operators::microsoft::activations

@@ -249,6 +249,7 @@ void define(OperatorTable& table) {
        .least_inputs = 2,
        .most_inputs = 7,
        .most_outputs = 2,
+       .types = {.operands = {float_types, like(0), like(0), any_type}, .results = {like(0)}},
        .attributes = {"do_rotary", "mask_filter_value", "num_heads", "past_present_share_buffer",
                       "qkv_hidden_sizes", "rotary_embedding_dim", "scale", "unidirectional"},
        .refuse = &unfit_attention,
@@ -258,6 +259,8 @@ void define(OperatorTable& table) {
              .least_inputs = 1,
              .most_inputs = 10,
              .most_outputs = 4,
+             .types = {.operands = {float_types, like(0), like(0), like(0), any_type},
+                       .results = {like(0)}},
              .attributes = {"mask_filter_value", "num_heads", "scale", "unidirectional"},
              .refuse = &unfit_multi_head_attention,
              .lower = &multi_head_attention});

@@ -94,6 +94,7 @@ void define(OperatorTable& table) {
              .least_inputs = 2,
              .most_inputs = 3,
              .most_outputs = 3,
+             .types = {.operands = {float_types}, .results = {like(0), ElementType::undefined}},
              .attributes = {"axis", "epsilon", "stash_type"},
              .lower = [](Call& call) {
                return rule_of(call, call.node(), "LayerNormalization", 17,
@@ -106,6 +107,7 @@ void define(OperatorTable& table) {
                .least_inputs = 2,
                .most_inputs = 2,
                .most_outputs = 2,
+               .types = {.operands = {float_types}},
                .attributes = {"axis", "epsilon", "stash_type"},
                .lower = [](Call& call) {
                  return rule_of(call, call.node(), "RMSNormalization", 23,
@@ -116,6 +118,7 @@ void define(OperatorTable& table) {
              .least_inputs = 3,
              .most_inputs = 5,
              .most_outputs = 4,
+             .types = {.operands = {float_types}, .results = {like(0), ElementType::undefined}},
              .attributes = {"epsilon"},
              .lower = &skip_layer_normalization});
   table.add({.name = "SkipSimplifiedLayerNormalization",
@@ -123,6 +126,7 @@ void define(OperatorTable& table) {
              .least_inputs = 3,
              .most_inputs = 4,
              .most_outputs = 4,
+             .types = {.operands = {float_types}, .results = {like(0), ElementType::undefined}},
              .attributes = {"epsilon"},
              .lower = &skip_simplified_layer_normalization});
   table.add({.name = "EmbedLayerNormalization",
@@ -130,6 +134,8 @@ void define(OperatorTable& table) {
              .least_inputs = 7,
              .most_inputs = 9,
              .most_outputs = 3,
+             .types = {.operands = {index_types, index_types, float_types, like(2), like(2),
+                                    like(2), like(2), index_types}},
              .attributes = {"epsilon", "mask_index_type"},
              .lower = &embed_layer_normalization});
 }

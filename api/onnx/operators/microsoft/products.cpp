@@ -136,6 +136,7 @@ void define(OperatorTable& table) {
              .domain = domain,
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = alike(float_types),
              .attributes = windows,
              .lower = &nhwc_conv});
   windows.insert(windows.end(), {"activation", "activation_params"});
@@ -143,6 +144,7 @@ void define(OperatorTable& table) {
              .domain = domain,
              .least_inputs = 2,
              .most_inputs = 4,
+             .types = alike(float_types),
              .attributes = windows,
              .refuse = &unfit_activation,
              .lower = &fused_conv});
@@ -150,6 +152,7 @@ void define(OperatorTable& table) {
              .domain = domain,
              .least_inputs = 2,
              .most_inputs = 3,
+             .types = alike(float_types),
              .attributes = {"activation", "activation_alpha", "activation_beta", "activation_gamma",
                             "alpha", "beta", "transA", "transB"},
              .refuse = &unfit_activation,
@@ -158,6 +161,7 @@ void define(OperatorTable& table) {
              .domain = domain,
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = alike(float_types),
              .attributes = {"alpha", "transA", "transB", "transBatchA", "transBatchB"},
              .lower = &fused_matmul});
 }

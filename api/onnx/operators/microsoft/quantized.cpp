@@ -102,6 +102,7 @@ void add_one(OperatorTable& table, const char* name, const char* op, int version
              .domain = "com.microsoft",
              .least_inputs = 4,
              .most_inputs = 5,
+             .types = {.operands = {byte_types, float_types, byte_types, float_types, byte_types}},
              .attributes = std::move(attributes),
              .lower = [op, version, rounds](Call& call) {
                return of_one(call, call.node(), op, version, rounds);
@@ -113,6 +114,8 @@ void add_two(OperatorTable& table, const char* name, const char* op) {
              .domain = "com.microsoft",
              .least_inputs = 7,
              .most_inputs = 8,
+             .types = {.operands = {byte_types, float_types, byte_types, byte_types, float_types,
+                                    byte_types, float_types, byte_types}},
              .lower = [op](Call& call) {
                const Values both{dequantized(call, 0, 0), dequantized(call, 3, 0)};
                return quantized(call, rule_of(call, node_with(op), 14, both).at(0), 6, 0,
@@ -137,6 +140,7 @@ void define(OperatorTable& table) {
              .domain = domain,
              .least_inputs = 5,
              .most_inputs = 5,
+             .types = {.operands = {byte_types, float_types, byte_types, float_types, byte_types}},
              .attributes = {"axis", "opset"},
              .refuse = [](const Node& node, int) { return missing(node, "opset"); },
              .lower = &softmax_rule});
@@ -151,6 +155,8 @@ void define(OperatorTable& table) {
              .domain = domain,
              .least_inputs = 9,
              .most_inputs = 9,
+             .types = {.operands = {ElementType::boolean, byte_types, float_types, byte_types,
+                                    byte_types, float_types, byte_types, float_types, byte_types}},
              .lower = &where_rule});
 }
 

@@ -111,18 +111,23 @@ void define(OperatorTable& table) {
   table.add({.name = "FeatureVectorizer",
              .domain = "ai.onnx.ml",
              .most_inputs = Operator::any_number,
+             .types = {.operands = {number_types}, .results = {ElementType::f32}},
              .attributes = {"inputdimensions"},
              .lower = &vectorize});
   table.add({.name = "ArrayFeatureExtractor",
              .domain = "ai.onnx.ml",
              .least_inputs = 2,
              .most_inputs = 2,
+             .types = {.operands = {number_types | ElementType::string, index_types},
+                       .results = {like(0)}},
              .lower = &extract,
              .moves = true});
-  table.add({.name = "OneHotEncoder",
-             .domain = "ai.onnx.ml",
-             .attributes = {"cats_int64s", "cats_strings", "zeros"},
-             .lower = &one_hot});
+  table.add(
+      {.name = "OneHotEncoder",
+       .domain = "ai.onnx.ml",
+       .types = {.operands = {number_types | ElementType::string}, .results = {ElementType::f32}},
+       .attributes = {"cats_int64s", "cats_strings", "zeros"},
+       .lower = &one_hot});
 }
 
 }  // namespace stoker::onnx::operators::ml::features

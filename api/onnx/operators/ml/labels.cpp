@@ -161,6 +161,7 @@ void define(OperatorTable& table) {
       {.name = "LabelEncoder",
        .domain = "ai.onnx.ml",
        .since = {1, 2, 4},
+       .types = {.operands = {number_types | ElementType::string}},
        .attributes = {"classes_strings", "default_float", "default_int64", "default_string",
                       "default_tensor", "keys_floats", "keys_int64s", "keys_strings", "keys_tensor",
                       "values_floats", "values_int64s", "values_strings", "values_tensor"},
@@ -168,6 +169,7 @@ void define(OperatorTable& table) {
        .lower = &encode});
   table.add({.name = "CategoryMapper",
              .domain = "ai.onnx.ml",
+             .types = {.operands = {index_types | ElementType::string}},
              .attributes = {"cats_int64s", "cats_strings", "default_int64", "default_string"},
              .decides = {0},
              .lower = &map_categories});

@@ -73,14 +73,17 @@ Values classify(Call& call) {
 void define(OperatorTable& table) {
   table.add({.name = "LinearRegressor",
              .domain = "ai.onnx.ml",
+             .types = {.operands = {number_types}, .results = {ElementType::f32}},
              .attributes = {"coefficients", "intercepts", "post_transform", "targets"},
              .lower = &regress});
-  table.add({.name = "LinearClassifier",
-             .domain = "ai.onnx.ml",
-             .most_outputs = 2,
-             .attributes = {"classlabels_ints", "classlabels_strings", "coefficients", "intercepts",
-                            "multi_class", "post_transform"},
-             .lower = &classify});
+  table.add(
+      {.name = "LinearClassifier",
+       .domain = "ai.onnx.ml",
+       .most_outputs = 2,
+       .types = {.operands = {number_types}, .results = {ElementType::undefined, ElementType::f32}},
+       .attributes = {"classlabels_ints", "classlabels_strings", "coefficients", "intercepts",
+                      "multi_class", "post_transform"},
+       .lower = &classify});
 }
 
 }  // namespace stoker::onnx::operators::ml::linear

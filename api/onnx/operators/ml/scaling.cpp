@@ -95,17 +95,23 @@ Values binarize(Call& call) {
 void define(OperatorTable& table) {
   table.add({.name = "Scaler",
              .domain = "ai.onnx.ml",
+             .types = {.operands = {number_types}, .results = {ElementType::f32}},
              .attributes = {"offset", "scale"},
              .lower = &scale});
-  table.add(
-      {.name = "Normalizer", .domain = "ai.onnx.ml", .attributes = {"norm"}, .lower = &normalize});
+  table.add({.name = "Normalizer",
+             .domain = "ai.onnx.ml",
+             .types = {.operands = {number_types}, .results = {ElementType::f32}},
+             .attributes = {"norm"},
+             .lower = &normalize});
   table.add({.name = "Imputer",
              .domain = "ai.onnx.ml",
+             .types = alike(number_types),
              .attributes = {"imputed_value_floats", "imputed_value_int64s", "replaced_value_float",
                             "replaced_value_int64"},
              .lower = &impute});
   table.add({.name = "Binarizer",
              .domain = "ai.onnx.ml",
+             .types = alike(number_types),
              .attributes = {"threshold"},
              .lower = &binarize});
 }

@@ -340,6 +340,7 @@ void define(OperatorTable& table) {
   table.add({.name = "TreeEnsemble",
              .domain = "ai.onnx.ml",
              .since = {5},
+             .types = alike(float_types),
              .attributes = {"aggregate_function", "leaf_targetids", "leaf_weights",
                             "membership_values", "n_targets", "nodes_falseleafs",
                             "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
@@ -350,17 +351,20 @@ void define(OperatorTable& table) {
       {.name = "TreeEnsembleRegressor",
        .domain = "ai.onnx.ml",
        .since = {1, 3},
+       .types = {.operands = {number_types}, .results = {ElementType::f32}},
        .attributes = attributes({"aggregate_function", "n_targets", "target_ids", "target_nodeids",
                                  "target_treeids", "target_weights", "target_weights_as_tensor"}),
        .lower = &regressor});
-  table.add({.name = "TreeEnsembleClassifier",
-             .domain = "ai.onnx.ml",
-             .since = {1, 3},
-             .most_outputs = 2,
-             .attributes = attributes({"class_ids", "class_nodeids", "class_treeids",
-                                       "class_weights", "class_weights_as_tensor",
-                                       "classlabels_int64s", "classlabels_strings"}),
-             .lower = &classifier});
+  table.add(
+      {.name = "TreeEnsembleClassifier",
+       .domain = "ai.onnx.ml",
+       .since = {1, 3},
+       .most_outputs = 2,
+       .types = {.operands = {number_types}, .results = {ElementType::undefined, ElementType::f32}},
+       .attributes =
+           attributes({"class_ids", "class_nodeids", "class_treeids", "class_weights",
+                       "class_weights_as_tensor", "classlabels_int64s", "classlabels_strings"}),
+       .lower = &classifier});
 }
 
 }  // namespace stoker::onnx::operators::ml::trees

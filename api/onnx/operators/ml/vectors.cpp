@@ -259,16 +259,19 @@ Values classify(Call& call) {
 void define(OperatorTable& table) {
   table.add({.name = "SVMRegressor",
              .domain = "ai.onnx.ml",
+             .types = {.operands = {number_types}, .results = {ElementType::f32}},
              .attributes = {"coefficients", "kernel_params", "kernel_type", "n_supports",
                             "one_class", "post_transform", "rho", "support_vectors"},
              .lower = &regress});
-  table.add({.name = "SVMClassifier",
-             .domain = "ai.onnx.ml",
-             .most_outputs = 2,
-             .attributes = {"classlabels_ints", "classlabels_strings", "coefficients",
-                            "kernel_params", "kernel_type", "post_transform", "prob_a", "prob_b",
-                            "rho", "support_vectors", "vectors_per_class"},
-             .lower = &classify});
+  table.add(
+      {.name = "SVMClassifier",
+       .domain = "ai.onnx.ml",
+       .most_outputs = 2,
+       .types = {.operands = {number_types}, .results = {ElementType::undefined, ElementType::f32}},
+       .attributes = {"classlabels_ints", "classlabels_strings", "coefficients", "kernel_params",
+                      "kernel_type", "post_transform", "prob_a", "prob_b", "rho", "support_vectors",
+                      "vectors_per_class"},
+       .lower = &classify});
 }
 
 }  // namespace stoker::onnx::operators::ml::vectors
