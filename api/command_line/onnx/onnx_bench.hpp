@@ -1,6 +1,6 @@
 // `stoker onnx bench`: how long a model takes, and how many samples a second.
 //
-// Blocks while it measures. Errors are thrown: those of onnx::load(), of a run and of zeros_for(); not_found for a
+// Blocks while it measures. Errors are thrown: those of onnx::load(), of a run and of with_zeros(); not_found for a
 // batch that the file does not allow; unsupported for nodes that are not supported.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Inputs of a model for which the command line says values, or only shapes: zeros.
+// Inputs of a model for which the command line gives values, or only shapes: zeros.
 //
 // Threads: any, within a DeviceScope; blocks on files. Errors are thrown: invalid_argument for an input whose extents
-// are not known, or are said beside a value; not_found for a name that no input has and for files; unsupported for lists
-// and maps without a value; limit_exceeded for an input of very many texts; those of value_for() (input_value.hpp).
+// are unknown, or given together with a value; not_found for an unknown input and for files; unsupported for lists and
+// maps without a value; limit_exceeded for an input of very many texts; those of value_for() (input_value.hpp).
 #pragma once
 
 #include <string>
