@@ -195,7 +195,8 @@ TEST_F(OnnxInfo, plans_for_the_values_of_inputs_that_decide_about_shapes) {
   const CommandResult result = plan({"--shape", "x=5", "--input", "k=k.pb"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_TRUE(contains(result.out, "f32[3]")) << result.out;
-  EXPECT_EQ(plan({"--input", "x=zeros:5", "--input", "k=k.pb"}).out, result.out);
+  const CommandResult both = plan({"--input", "x=zeros:5", "--input", "k=k.pb"});
+  EXPECT_TRUE(contains(both.out, "f32[3]")) << both.out << both.err;
   EXPECT_EQ(plan({"--input", "x=zeros:5", "--input", "k=absent.pb"}).exit_code, 3);
   EXPECT_EQ(plan({"--shape", "x=5", "--input", "x=zeros:5"}).exit_code, 1);
   const CommandResult unknown = plan({"--input", "y=zeros:5"});

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <span>
 #include <thread>
 
 #include "stoker/api/asio.hpp"
@@ -46,6 +48,13 @@ TEST_F(Recipes, images) {
 
 using Bytes = std::vector<std::byte>;
 
+Bytes bytes_of(const std::filesystem::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const auto bytes = std::as_bytes(std::span{text});
+  return {bytes.begin(), bytes.end()};
+}
+
 /// The body of a request becomes the body of the answer.
 asio::awaitable<Bytes> edges_of(stoker::System system, stoker::Device device, Bytes file) {
   const stoker::image::DecodeOptions options{
@@ -65,8 +74,7 @@ TEST_F(Recipes, images_in_a_server) {
   const stoker::System system{options};
   Bytes answer;
   asio::co_spawn(loop,
-                 edges_of(system, system.device("cpu"),
-                          stoker::read_image_file(root / "examples/data/china.jpg").value()),
+                 edges_of(system, system.device("cpu"), bytes_of(root / "examples/data/china.jpg")),
                  [&](const std::exception_ptr& failure, Bytes png) {
                    if (failure) std::rethrow_exception(failure);
                    answer = std::move(png);

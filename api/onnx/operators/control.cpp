@@ -24,7 +24,7 @@ constexpr std::size_t most_nodes_together = 4096;
 constexpr std::size_t nodes_of_part = 512;
 constexpr std::size_t rounds_of_part = 64;
 
-/// What a loop gives in each round, along a new axis. Precondition: there is a round.
+/// The outputs of all rounds, along a new axis. Precondition: there is a round.
 Value stacked(const Values& rounds, std::int64_t axis = 0) {
   std::vector<Tensor> tensors;
   for (const Value& round : rounds) tensors.push_back(round.tensor());
@@ -103,15 +103,16 @@ Values if_rule(Call& call) {
   return call.walker().run(branch, {});
 }
 
-/// What a loop of no rounds gives in the place of what it stacks.
+/// The stacked outputs of a loop that runs no round.
 class NoRounds {
  public:
-  /// `inputs` are those of a round that there might have been.
+  /// `inputs` are what a round would read.
   NoRounds(const Call& call, const Graph& body, Values inputs)
       : call_{call}, body_{body}, inputs_{std::move(inputs)} {}
 
-  /// Has the element type and the extents that the body declares for the output, with 0 for open ones. What it does
-  /// not declare is as a round would give it. As in ONNX Runtime, the shape is [0] where that is not known either.
+  /// An empty tensor with the element type and the extents that the body declares for this output; unknown extents
+  /// are 0. What the body does not declare is taken from a round that is traced for this. If that needs a cut or is
+  /// refused, the shape is [0], as in ONNX Runtime.
   [[nodiscard]] Value stacked(std::size_t output, std::int64_t axis = 0) {
     const ValueType& declared = body_.outputs[output].type;
     ElementType type = declared.element;
@@ -134,7 +135,7 @@ class NoRounds {
   }
 
  private:
-  /// Null if a round is not to be had without a cut, or gives no tensor there.
+  /// Null if a round needs a cut, is refused, or gives no tensor there.
   [[nodiscard]] const Value* of_round(std::size_t output) {
     if (!round_) round_ = call_.walker().run_without_cut(body_, inputs_).value_or(Values{});
     return output < round_->size() && (*round_)[output].is_tensor() ? &(*round_)[output] : nullptr;
@@ -206,8 +207,8 @@ Values loop_rule(Call& call) {
   const std::size_t scans = body.outputs.size() - states - 1;
   const std::int64_t most =
       call.has(0) ? call.integer(0) : std::numeric_limits<std::int64_t>::max();
-  // As the standard says, a loop of a number of rounds without a condition does not ask the body whether it goes on.
-  // One that has neither asks, for it would never end.
+  // The standard says that a loop without a condition ignores the condition that its body computes. A loop that has no
+  // number of rounds either would never end, so it obeys it.
   const bool asks = call.has(1) || !call.has(0);
   LoopState now{.goes_on = (!call.has(1) || call.integer(1) != 0) && most > 0};
   std::vector<std::string_view> names;
@@ -299,7 +300,7 @@ Value element_at(const Value& sequence, std::int64_t axis, std::int64_t at) {
   return {squeeze(one, Axes{axis}), sequence.type()};
 }
 
-/// What an element of a sequence of none would be like.
+/// Stands for an element of an empty sequence.
 Value no_element(const Value& sequence, std::int64_t axis) {
   return {
       zeros(sequence.shape().without(static_cast<std::size_t>(axis)), sequence.tensor().dtype()),

@@ -26,10 +26,21 @@ bool is_fixed(const GraphEditor& graph, std::string_view name, int& steps) {
   });
 }
 
+/// Whether it is a constant, or becomes one when constants are folded.
+bool is_constant_soon(const GraphEditor& graph, const std::string& name) {
+  constexpr std::size_t most_folded = std::size_t{1} << 20;
+  if (graph.constant(name) != nullptr) return true;
+  const Node* const node = graph.writer(name);
+  const TensorData* const from = node != nullptr ? graph.constant(node->inputs.at(0)) : nullptr;
+  return from != nullptr && from->bytes.view.size() < most_folded;
+}
+
 /// Whether quantized_weights does better: on the CPU a product that unpacks its weights takes less time than one of
 /// integers, and no more memory.
 bool is_left_packed(const GraphEditor& graph, const Node& node, const QuantizedFactors& of) {
-  if (graph.model().device != DeviceType::cpu || graph.rank_of(of.w.numbers) != 2) return false;
+  if (graph.model().device != DeviceType::cpu || graph.rank_of(of.w.numbers) != 2 ||
+      !is_constant_soon(graph, of.w.numbers))
+    return false;
   if (is(node, "Gemm"))
     return !node.flag("transA", false) && node.real("alpha", 1) == 1 &&
            (!node.has_input(2) || node.real("beta", 1) == 1);

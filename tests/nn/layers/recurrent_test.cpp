@@ -1,5 +1,6 @@
 // LSTM and GRU: one step by hand, whole sequences against NumPy (golden/recurrent.py).
 #include "stoker/api/nn/functional/recurrent_cells.hpp"
+#include "stoker/api/nn/graph/node.hpp"
 #include "stoker/api/tensor/transforms/vmap.hpp"
 #include "stoker/tests/nn/golden_numbers.hpp"
 #include "stoker/tests/nn/layer_fixture.hpp"

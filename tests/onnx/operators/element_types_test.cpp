@@ -206,6 +206,7 @@ TEST_F(ElementTypes, float8_says_whether_it_is_a_number) {
 TEST_F(ElementTypes, quantised_numbers_may_be_narrow) {
   for (const ElementType type : {s4, u4, f8e4m3fn, f4e2m1}) {
     GraphBuilder builder;
+    builder.opset = 23;
     builder.input("x", {2})
         .constant("scale", reals({0.5F}))
         .node("QuantizeLinear", {"x", "scale"}, {"q"},
@@ -213,7 +214,6 @@ TEST_F(ElementTypes, quantised_numbers_may_be_narrow) {
         .node("DequantizeLinear", {"q", "scale"}, {"y"})
         .output("q")
         .output("y");
-    builder.opset = 23;
     const NamedValues outputs = builder.load(here()).run({{"x", tensor({1.0, 1.5})}}).get();
     EXPECT_EQ(outputs.at("q").type(), type);
     EXPECT_EQ(floats(outputs, "y"), (std::vector<float>{1, 1.5}));
@@ -222,12 +222,12 @@ TEST_F(ElementTypes, quantised_numbers_may_be_narrow) {
 
 TEST_F(ElementTypes, scales_may_be_powers_of_two_in_e8m0) {
   GraphBuilder builder;
+  builder.opset = 24;
   builder.input("x", {2}, s8)
       .input("scale", {1}, f8e8m0)
       .node("DequantizeLinear", {"x", "scale"}, {"y"},
             {named("output_dtype", static_cast<std::int64_t>(f32))})
       .output("y");
-  builder.opset = 24;
   const std::vector<std::int8_t> numbers{3, -4};
   const std::vector<std::uint8_t> four{129};  // 2^(129 - 127)
   const NamedValues outputs =

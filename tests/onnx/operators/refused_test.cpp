@@ -225,8 +225,8 @@ TEST_F(Refused, crops_of_resize_whose_edges_are_no_places) {
   const Value x = ones({1, 1, 4});
   const auto cropped = [&](double edge) {
     return Inputs{{"x", x},
-                  {"roi", Known::reals({0, 0, edge, 1, 1, 1}, Shape{6})},
-                  {"scales", Known::reals({1, 1, 2}, Shape{3})}};
+                  {"roi", Known::reals(std::vector<double>{0, 0, edge, 1, 1, 1}, Shape{6})},
+                  {"scales", Known::reals(std::vector<double>{1, 1, 2}, Shape{3})}};
   };
   for (const double edge : {std::numeric_limits<double>::quiet_NaN(),
                             -std::numeric_limits<double>::infinity(), 1.0e300})

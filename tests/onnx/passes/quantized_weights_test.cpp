@@ -115,8 +115,7 @@ TEST_F(QuantizedWeights, weights_that_others_read_as_floats_stay_for_them) {
 
 TEST_F(QuantizedWeights, products_that_are_nearly_such_stay) {
   const std::string begin = "in x float[2,32]\nin u float[32,2]\nin free float[]\n" +
-                            constant("w", "int4[32,2]", 64, -8, 7) +
-                            constant("b", "int8[32,2]", 64, -8, 7) + R"(
+                            constant("w", "int4[32,2]", 64, -8, 7) + R"(
     const wide int16[32,2] = 3
     const one float[] = 0.25
     const rows float[32] = 0.25
@@ -138,9 +137,20 @@ TEST_F(QuantizedWeights, products_that_are_nearly_such_stay) {
   left("d = DequantizeLinear(w, one)\ny = Gemm(u, d) {transA: 1}");
   left("d = DequantizeLinear(w, one)\ny = Gemm(x, d) {alpha: 0.5}");
   left("d = DequantizeLinear(w, one)\ny = Gemm(x, d, one) {beta: 0.5}");
-  left(
-      "q = QuantizeLinear(x, one)\ne = DequantizeLinear(q, one)\n"
-      "d = DequantizeLinear(b, one)\ny = MatMul(e, d)");
+}
+
+TEST_F(QuantizedWeights, what_they_multiply_may_stand_for_integers) {
+  const std::string text = "in x float[1,16]\n" + constant("w", "int8[16,2]", 32, -8, 7) + R"(
+    const s float[] = 0.25
+    q = QuantizeLinear(x, s)
+    d = DequantizeLinear(q, s)
+    dw = DequantizeLinear(w, s)
+    y = MatMul(d, dw)
+    out y
+  )";
+  expect("quantized_weights", text,
+         "q = QuantizeLinear(x, s)\nd = DequantizeLinear(q, s)\n"
+         "y = DequantizedMatMul(d, w, s)\n");
 }
 
 TEST_F(QuantizedWeights, stay_packed_on_the_device) {

@@ -59,6 +59,24 @@ TEST_P(OnDevices, a_plan_with_a_cut) {
   EXPECT_EQ(model.stats().traced, 2U);
 }
 
+TEST_P(OnDevices, the_cpu_computes_what_a_gpu_has_no_kernel_for) {
+  const bool is_gpu = device_.info().type != DeviceType::cpu;
+  const auto hosts = [&](const char* op, DType dtype) {
+    GraphBuilder builder;
+    builder.graph.inputs.push_back({.name = "x", .type = {}, .doc = {}});
+    const Model model = builder.node(op, {"x"}, {"y"}).output("y").load({.device = device_});
+    std::size_t count = 0;
+    for (const auto& segment : model.plan({{"x", ones({2, 2}, dtype)}}).segments)
+      for (const auto& step : segment.steps) count += step.host.ends_with(" on cpu");
+    return count;
+  };
+  EXPECT_EQ(hosts("Det", DType::f32), is_gpu ? 1U : 0U);
+  for (const char* op : {"Exp", "Log", "Sin", "Tanh", "Erf", "Sigmoid", "Softmax"}) {
+    EXPECT_EQ(hosts(op, DType::f64), is_gpu ? 1U : 0U) << op;
+    EXPECT_EQ(hosts(op, DType::f32), 0U) << op;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, OnDevices, testing::Values("cpu", "vulkan"),
                          [](const auto& info) { return std::string{info.param}; });
 

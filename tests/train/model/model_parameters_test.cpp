@@ -111,7 +111,7 @@ TEST_F(ModelParameters, of_every_dtype_come_back) {
       plain.import_params(path);
       return 0;
     });
-    EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << to;
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument) << to_string(to);
   }
 }
 
