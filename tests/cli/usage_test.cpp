@@ -88,7 +88,7 @@ TEST_F(Usage, each_verb_has_help_of_its_own) {
 
 TEST_F(Usage, a_verb_whose_program_is_missing_says_where_it_should_be) {
   // The command alone, in a folder of its own.
-  const char* const alone = R"(cp "$1" alone && shift && ./alone "$@")";
+  const char* const alone = R"(cp -f "$1" alone && shift && ./alone "$@")";
   for (const std::string verb : {"train", "ops", "layers"}) {
     const CommandResult text = stoker_command_in({directory, {}, alone}, {verb, "--quiet"});
     EXPECT_EQ(text.exit_code, 3) << verb;
@@ -102,7 +102,7 @@ TEST_F(Usage, a_verb_whose_program_is_missing_says_where_it_should_be) {
 }
 
 TEST_F(Usage, a_script_runs_without_the_program_of_models_and_functions_until_it_wants_them) {
-  const char* const alone = R"(cp "$1" alone && shift && ./alone "$@")";
+  const char* const alone = R"(cp -f "$1" alone && shift && ./alone "$@")";
   const auto run = [&](const std::string& code) {
     return stoker_command_in({directory, {}, alone},
                              {"run", "--device", "cpu", "--quiet", "-e", code});

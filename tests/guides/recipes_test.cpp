@@ -46,14 +46,14 @@ TEST_F(Recipes, images) {
   EXPECT_EQ(stoker::image::load(output).spec.shape, (stoker::Shape{427, 640, 1}));
 }
 
-using Bytes = std::vector<std::byte>;
-
-Bytes bytes_of(const std::filesystem::path& path) {
+std::vector<std::byte> bytes_of(const std::filesystem::path& path) {
   std::ifstream file{path, std::ios::binary};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   const auto bytes = std::as_bytes(std::span{text});
   return {bytes.begin(), bytes.end()};
 }
+
+using Bytes = std::vector<std::byte>;
 
 /// The body of a request becomes the body of the answer.
 asio::awaitable<Bytes> edges_of(stoker::System system, stoker::Device device, Bytes file) {

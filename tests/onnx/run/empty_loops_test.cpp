@@ -91,10 +91,10 @@ TEST_F(EmptyLoops, follow_a_count_that_the_run_finds_to_be_0) {
                           .output("sum")
                           .load(here());
   for (int i = 0; i < 2; ++i) {
-    const NamedValues none = model.run({{"x", zeros({2, 3})}}).get();
+    const NamedValues none = model.run({{"x", zeros({2, 3}, DType::f32)}}).get();
     EXPECT_EQ(none.at("y").shape(), Shape{0});
     EXPECT_EQ(floats(none, "sum"), std::vector<float>{0});
-    const NamedValues some = model.run({{"x", full({2, 3}, 3)}}).get();
+    const NamedValues some = model.run({{"x", full({2, 3}, 3.0F)}}).get();
     EXPECT_EQ(floats(some, "y"), std::vector<float>(6, 6));
   }
 }
