@@ -75,10 +75,11 @@ Values dropout(Call& call) {
     return call.version() < 10 ? call.like(kept) : Call::condition(kept);
   };
   if (!training || ratio == 0) return {call.input(0), mask(ones(call.shape(), DType::u8))};
+  for (std::size_t i = 0; i < 2; ++i)
+    if (call.has(i) && is_narrow_float(call.type(i)))
+      call.refuse(ErrorCode::unsupported, "training in " + std::string{to_string(call.type(i))});
   if (!(ratio >= 0 && ratio < 1))
     call.refuse(ErrorCode::invalid_parameter, "ratio must be in [0, 1)");
-  if (is_narrow_float(call.type()))
-    call.refuse(ErrorCode::unsupported, "training in " + std::string{to_string(call.type())});
   const Tensor kept = greater_equal(draw::uniform_split(key_of(call), call.shape()), ratio);
   const Tensor x = call.x();
   return {call.like(select(kept, x / (1 - ratio), zeros_like(x))), mask(kept)};
@@ -116,7 +117,8 @@ void define(OperatorTable& table) {
              .since = {1, 6, 7, 10, 12, 13, 22},
              .most_inputs = 3,
              .most_outputs = 2,
-             .types = {.operands = {float_types | float8_types, float_types, ElementType::boolean},
+             .types = {.operands = {float_types | float8_types, float_types | float8_types,
+                                    ElementType::boolean},
                        .results = {like(0), ElementType::undefined}},
              .attributes = {"ratio", "seed", "is_test", "consumed_inputs"},
              .decides = {1, 2},

@@ -196,6 +196,18 @@ TEST_F(ElementTypes, float8_moves_and_is_converted) {
   EXPECT_EQ(outputs.at("z").to_string(), "float8e4m3fn[1,3]");
 }
 
+TEST_F(ElementTypes, float8_passes_a_dropout_that_does_not_train) {
+  GraphBuilder builder;
+  builder.input("x", {3}, f8e4m3fn)
+      .input("ratio", {}, f8e4m3fn)
+      .node("Dropout", {"x", "ratio"}, {"y"})
+      .output("y");
+  const Value half{full(Shape{}, 0x30, DType::u8), f8e4m3fn};
+  const NamedValues outputs =
+      builder.load(here()).run({{"x", float8(some_float8)}, {"ratio", half}}).get();
+  EXPECT_EQ(outputs.at("y").to_string(), "float8e4m3fn[3]");
+}
+
 TEST_F(ElementTypes, float8_says_whether_it_is_a_number) {
   const Value y =
       node("IsNaN", {f8e4m3fn}).load(here()).run({{"a", float8({0x38, 0x7F})}}).get().at("y");
