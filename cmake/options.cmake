@@ -20,10 +20,10 @@ endif()
 find_program(STOKER_CCACHE ccache)
 if(STOKER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # What a source depends on is known from the compiler, which saves ccache a pass over it. The
-  # sloppiness is what its manual asks for with precompiled headers. The compiler is given relative paths, so that
-  # what one checkout has compiled serves another; its messages name absolute ones.
+  # sloppiness is what its manual asks for with precompiled headers, and that objects do not depend on the language of
+  # messages. The compiler's paths count as relative to the checkout, so that what one has compiled serves another.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+      ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros,locale
       "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_ABSSTDERR=1 "${STOKER_CCACHE}")
 endif()
 
