@@ -25,8 +25,8 @@ function(stoker_compile_alone)
   set_source_files_properties(${ARGN} PROPERTIES STOKER_COMPILED_ALONE ON)
 endfunction()
 
-set(stoker_settings_of_a_source STOKER_COMPILED_ALONE COMPILE_OPTIONS COMPILE_DEFINITIONS OBJECT_DEPENDS
-                                SKIP_PRECOMPILE_HEADERS)
+set(stoker_settings_of_a_source STOKER_COMPILED_ALONE GENERATED COMPILE_OPTIONS COMPILE_DEFINITIONS COMPILE_FLAGS
+                                INCLUDE_DIRECTORIES OBJECT_DEPENDS SKIP_PRECOMPILE_HEADERS)
 
 function(stoker_make_groups target groups)
   get_target_property(sources ${target} SOURCES)

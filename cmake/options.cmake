@@ -8,6 +8,7 @@ option(STOKER_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_BUILD_FUZZ "Build the fuzzers, with clang" OFF)
 option(STOKER_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(STOKER_UNITY "Compile several small sources together" ON)
+set(CMAKE_UNITY_BUILD OFF)  # groups.cmake makes its own; a parent project may want CMake's for its sources
 set(STOKER_SANITIZE "" CACHE STRING "Sanitizers: empty, address;undefined or thread")
 set(STOKER_CPU_VARIANTS "all" CACHE STRING
     "Processors that CPU kernels are compiled for: all, or a list of own, v1 (the baseline), v3 and v4")
@@ -21,7 +22,7 @@ find_program(STOKER_CCACHE ccache)
 if(STOKER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   # What a source depends on is known from the compiler, which saves ccache a pass over it. The
   # sloppiness is what its manual asks for with precompiled headers, and that objects do not depend on the language of
-  # messages. The compiler's paths count as relative to the checkout, so that what one has compiled serves another.
+  # messages. ccache compares paths relative to the checkout, so that what one has compiled serves another.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros,locale
       "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_ABSSTDERR=1 "${STOKER_CCACHE}")

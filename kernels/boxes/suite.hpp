@@ -6,6 +6,7 @@
 
 #include "stoker/kernels/case_grid.hpp"
 #include "stoker/kernels/indexing/case_index.hpp"
+#include "stoker/kernels/options.hpp"
 #include "stoker/kernels/rules.hpp"
 
 namespace stoker::cases {

@@ -31,7 +31,7 @@ Window window_of(const Call& call) {
   return window;
 }
 
-/// Text, so that the script may write what NumPy takes.
+/// Text, because an option of a script has one type, and some orders have names.
 linalg::NormOrder order_of(const Call& call) {
   const std::string& text = call.text("ord");
   if (text.empty()) return {};

@@ -18,6 +18,7 @@ namespace {
 RowOptions row_options(lua_State* L, const OptionTable& options) {
   RowOptions made;
   if (auto extents = options.integers("shape")) {
+    if (extents->empty()) refuse(L, "shape", "a row's shape has at least one extent, got none");
     (void)lua::value_or_raise(L, Shape::try_make(*extents, "nn"));
     made.shape = std::move(*extents);
   }

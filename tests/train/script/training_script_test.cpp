@@ -368,6 +368,8 @@ TEST_F(TrainingScripts, are_told_the_line_of_data_that_cannot_be_trained_with) {
                ErrorCode::invalid_argument, "1", "NaN in line 3 of ");
   expect_error("local d = nn.rows{inputs = {{1, 2}}, labels = {1}, shape = {3}}" + tail,
                ErrorCode::shape_mismatch, "1", "do not fill");
+  expect_error("local d = nn.rows{inputs = {{1, 2}}, labels = {1}, shape = {}}" + tail,
+               ErrorCode::invalid_argument, "1", "a row's shape has at least one extent, got none");
   expect_error(
       "\nlocal d = nn.normalize(nn.rows{inputs = {{1, 2}}, labels = {1}}, "
       "{method = 'robust'})" +
