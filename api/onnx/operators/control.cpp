@@ -408,6 +408,7 @@ void define(OperatorTable& table) {
   table.add(
       {.name = "Loop",
        .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
+       .least_inputs = 0,
        .most_inputs = Operator::any_number,
        .most_outputs = Operator::any_number,
        .types = {.operands = {index_types, ElementType::boolean, any_type}, .results = {OfBody{1}}},

@@ -2,6 +2,7 @@
 #include "stoker/api/onnx/optimize/pass.hpp"
 #include "stoker/api/onnx/optimize/patterns.hpp"
 #include "stoker/api/onnx/optimize/weights.hpp"
+#include "stoker/api/onnx/types/type_set.hpp"
 
 namespace stoker::onnx::passes::hard_swish {
 namespace {
@@ -15,10 +16,14 @@ std::optional<std::string> clipped(const GraphEditor& graph, const std::string& 
   }
   const Node* const least = private_writer(graph, name, "Min");
   if (least == nullptr || least->inputs.size() != 2) return {};
-  for (std::size_t i = 0; i < 2; ++i)
-    if (is_scalar(graph, least->inputs[i], 6))
-      if (const Node* const relu = private_writer(graph, least->inputs[1 - i], "Relu"))
-        return relu->inputs[0];
+  for (std::size_t i = 0; i < 2; ++i) {
+    const TensorData* const six = graph.constant(least->inputs[i]);
+    if (six == nullptr || !float_types.contains(six->type) ||
+        !is_scalar(graph, least->inputs[i], 6))
+      continue;  // Relu and Min take integers, too
+    if (const Node* const relu = private_writer(graph, least->inputs[1 - i], "Relu"))
+      return relu->inputs[0];
+  }
   return {};
 }
 

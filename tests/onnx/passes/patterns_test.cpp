@@ -191,6 +191,17 @@ TEST_F(Patterns, what_is_nearly_hard_swish_stays) {
     w = Mul(x, g)
     out y z w
   )");
+  expect_left("hard_swish", R"(
+    in x int64[4]
+    const three int64[] = 3
+    const six int64[] = 6
+    raised = Add(x, three)
+    a = Relu(raised)
+    b = Min(a, six)
+    c = Mul(x, b)
+    y = Div(c, six)
+    out y
+  )");
 }
 
 TEST_F(Patterns, softmax) {

@@ -344,6 +344,21 @@ TEST_F(Loops, with_neither_a_number_nor_a_condition_ask_the_body) {
   EXPECT_EQ(floats(model.run(up_to(7)).get(), "y"), std::vector<float>{7});
 }
 
+TEST_F(Loops, with_nothing_but_outputs_to_stack_ask_the_body) {
+  GraphBuilder body;
+  body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .constant("last", integers({2}))
+      .node("Less", {"round", "last"}, {"goes_on"})
+      .node("Identity", {"round"}, {"same"})
+      .output("goes_on")
+      .output("same");
+  const Model model =
+      GraphBuilder{}.node("Loop", {"", ""}, {"y"}, {body.as("body")}).output("y").load(here());
+  EXPECT_EQ(model.run({}).get().at("y").tensor().to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{0, 1, 2}));
+}
+
 TEST_F(Loops, without_end_reach_the_limit_of_nodes) {
   LoadOptions options = here();
   options.max_nodes = 1000;
