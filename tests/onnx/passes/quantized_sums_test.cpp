@@ -265,8 +265,9 @@ TEST_F(QuantizedSums, weights_take_on_the_device_what_they_take_in_the_file) {
   const Graph graph = GraphText::parse(
       "in x float[1,64,6,6]\nconst s float[] = 0.0625\nconst z int8[] = 0\nconst w int8[64,64,3,3] "
       "=" +
-          list(64 * 64 * 9) +
-          "\nconst ws float[] = 0.0009765625\nconst m int8[64,64] =" + list(64 * 64) + R"(
+          list(std::int64_t{64} * 64 * 9) +
+          "\nconst ws float[] = 0.0009765625\nconst m int8[64,64] =" + list(std::int64_t{64} * 64) +
+          R"(
     const b float[64] = 1
     q = QuantizeLinear(x, s, z)
     d = DequantizeLinear(q, s, z)
