@@ -90,12 +90,26 @@ enum class Method {
   library,  ///< oneDNN, f32 only
 };
 
+/// Whether oneDNN would read B as it lies, though its rows lie whole pages apart: they push each other out of
+/// the cache, and it is half as fast as multiply(). Its rule on AVX2, for products that reuse a copy little, is
+/// `nocopy_checker_avx2` (oneDNN 2.6, src/cpu/x64/gemm/gemm_driver.cpp). On AVX-512 it copies such a B.
+bool library_misses_cache(const Problem& p) noexcept {
+#if defined(__AVX512F__)
+  static_cast<void>(p);
+  return false;
+#else
+  constexpr std::int64_t page = 4096 / sizeof(float);
+  return !p.transpose_b && p.n % page == 0 &&
+         1.0 / static_cast<double>(p.m) + 1.0 / static_cast<double>(p.n) >= 0.0038;
+#endif
+}
+
 template <class S> Method method_of(const Problem& p) noexcept {
   // Below, a call of the library costs more than its better prefetching gains; the more so beside
   // the direct way, which packs nothing. (At 128 two slices of the library are a fifth faster.)
   const double small = direct<S>(p) ? 1 << 20 : 1 << 19;
   const double each = p.work() / static_cast<double>(p.batches);
-  if (std::is_same_v<S, float> && each > small) return Method::library;
+  if (std::is_same_v<S, float> && each > small && !library_misses_cache(p)) return Method::library;
   return direct<S>(p) ? Method::direct : Method::packed;
 }
 
