@@ -212,7 +212,7 @@ class Backend {
     return false;
   }
 
-  /// A run of a recording has ended, and it will run again: makes what the next run needs and only a first run
+  /// A run of a recording has ended, and a next one is expected: makes what the next run needs and only a first run
   /// could tell. What fails is made by the next run, which says so.
   virtual void run_ended(Recording& /*recording*/) noexcept {}
 

@@ -1,9 +1,10 @@
 // Steps kept for replay, with their command buffers.
 //
 // The command buffers are made once every kernel in them has been measured: until then nobody knows how to
-// cut them into segments, so a run is encoded for itself, with timestamps. If a second run is expected, the end
-// of the first makes them, so that the second encodes nothing. Addresses stand in the command buffers if the steps stay on
-// their memory. If they are expected to move, or did, tables say the addresses: a move writes these.
+// cut them into segments, so a run is encoded for itself, with timestamps. If a second run is expected, the
+// end of the first makes them, so that the second encodes nothing. Addresses stand in the command buffers if
+// the steps stay on their memory. If they are expected to move, or did, tables say the addresses: a move
+// writes these.
 // One thread at a time (the device's strand).
 #pragma once
 
