@@ -142,7 +142,8 @@ struct Submission {
   std::span<const QueuePoint> waits = {};
   std::span<const Step> steps = {};
   Recording* recording = nullptr;
-  bool timed = false;  ///< ask for StepTiming (device timestamps)
+  bool recording_moves = false;  ///< its next run is on other memory (rebind())
+  bool timed = false;            ///< ask for StepTiming (device timestamps)
   /// If set, the backend raises it to the number of steps that are done, as often as it can
   /// (monotonic). It must outlive the submission's completion.
   std::atomic<std::uint32_t>* progress = nullptr;
@@ -210,6 +211,10 @@ class Backend {
                                     std::span<const Step> /*steps*/) noexcept {
     return false;
   }
+
+  /// A run of a recording has ended, and a next one is expected: makes what the next run needs and only a first run
+  /// could tell. What fails is made by the next run, which says so.
+  virtual void run_ended(Recording& /*recording*/) noexcept {}
 
   /// Hands work to a queue. A failure means that nothing of it will run. The caller keeps
   /// executables, memory and the recording alive until the point is complete, not the spans.

@@ -1,8 +1,11 @@
 // How a kernel computes on the CPU: stages of independent slices.
 //
-// Stages run one after the other; the slices of a stage run in any order, on any thread of the
-// compute pool, at the same time. A plan is made once for given shapes and parameters and then run
-// many times and concurrently, so it is immutable: the data that a run changes are in `scratch`.
+// Stages run one after the other. The slices of a stage run in any order: at the same time, on threads of the
+// compute pool and of callers that wait, or one after the other, on one caller's thread. A plan is made once for
+// given shapes and parameters and then run many times and concurrently, so it is immutable: a run changes only
+// its outputs and its `scratch`.
+//
+// Threads: planners, and the functions here, may be called by any thread; CpuTable::set() before others use it.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +26,8 @@ namespace stoker {
 struct CpuArgs {
   const void* const* inputs;
   void* const* outputs;
-  std::byte* scratch;  ///< CpuPlan::scratch_bytes, uninitialised, shared by all slices of the run
+  /// CpuPlan::scratch_bytes, uninitialised, shared by all slices of the run; null if there are none.
+  std::byte* scratch;
 
   template <class T> [[nodiscard]] const T* in(std::size_t i) const noexcept {
     return static_cast<const T*>(inputs[i]);
@@ -35,15 +39,16 @@ struct CpuArgs {
 
 struct CpuStage {
   std::uint32_t slices = 1;
-  /// Computes slice `index` of `slices`. An exception fails the command (handler_failed).
+  /// Computes slice `index` of `slices`. An exception fails the command: an Error as it is, std::bad_alloc with
+  /// out_of_memory, any other with handler_failed. Other slices may run meanwhile, or not at all.
   std::function<void(const CpuArgs&, std::uint32_t index)> run;
 };
 
 struct CpuPlan {
   std::vector<CpuStage> stages;
   std::size_t scratch_bytes = 0;
-  /// An estimate of the whole run on one thread, in nanoseconds. The device uses it to decide whether a
-  /// caller's thread computes the plan itself.
+  /// An estimate of the whole run on one thread, in nanoseconds. The device uses it to decide which threads
+  /// compute the plan: a caller's own, or those of the pool. 0: unknown, so only the pool computes it.
   double cost_ns = 0;
 };
 
@@ -52,7 +57,8 @@ struct CpuPlan {
 [[nodiscard]] std::uint32_t slice_count(std::size_t elements, std::size_t grain) noexcept;
 
 /// The half-open range of `elements` that slice `index` of `slices` covers, with its bounds rounded
-/// to multiples of `align` elements (the last one excepted).
+/// to multiples of `align` elements (the last one excepted). It is empty where there are more slices than
+/// multiples. Preconditions: index < slices, align ≥ 1.
 struct SliceRange {
   std::size_t begin;
   std::size_t end;

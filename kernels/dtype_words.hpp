@@ -1,4 +1,4 @@
-// The names of dtypes, for options.
+// The names of dtypes, for options. Constant; any thread.
 #pragma once
 
 #include "stoker/kernels/options.hpp"

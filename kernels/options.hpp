@@ -90,8 +90,8 @@ template <std::size_t Size> struct KindName {
 template <class T> class Required {
  public:
   Required() = default;
-  /// Refuses conversions from a real number to an integer, from a bool to a number, and the
-  /// reverse.
+  /// Takes what a T can be made of, with two exceptions: only whole numbers become an integer (which may throw, as
+  /// options::whole() does), and a bool neither becomes a number nor is made of one.
   template <class U>
   requires std::constructible_from<T, U> &&
       (!std::same_as<T, std::int64_t> ||

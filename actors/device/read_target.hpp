@@ -1,5 +1,7 @@
 // Holds the elements of a read until its future takes them. Cancelling that future cancels the
 // read.
+//
+// Threads: one starts the read; then bytes() belongs to the command until any thread calls the completion function.
 #pragma once
 
 #include <cstddef>

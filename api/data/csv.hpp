@@ -48,7 +48,7 @@ struct CsvOptions {
   bool scalar_targets = false;  ///< one target column gives rows of shape [], as for class indices
   MissingValue missing = MissingValue::refused;
   bool finite = false;               ///< refuses NaN and infinities in the file
-  Extents shape = {};                ///< of a row's inputs; empty: [columns]
+  RowShape shape = {};               ///< of a row's inputs; not given: [columns]
   std::optional<double> scale = {};  ///< inputs times this, as f32
 };
 

@@ -39,6 +39,11 @@ class ChangedRows final : public RowSource {
 };
 
 TensorSpec reshaped(const RowSpecs& specs, const Extents& extents) {
+  if (extents.list().empty())
+    throw Error{op,
+                ErrorCode::invalid_parameter,
+                "a row's shape has at least one extent, got none",
+                {{"parameter", "shape"}, {"expected", "at least one extent"}, {"got", "[]"}}};
   if (specs.inputs.size() != 1)
     throw Error{op,
                 ErrorCode::arity_mismatch,
@@ -72,7 +77,7 @@ void check_scale(double scale, const RowSpecs& specs) {
 }  // namespace
 
 Dataset with_row_options(const Dataset& data, const RowOptions& options) {
-  const bool reshapes = !options.shape.list().empty();
+  const bool reshapes = options.shape.is_given();
   if (!reshapes && !options.scale) return data;
   RowSpecs specs = data.specs();
   if (reshapes) specs.inputs[0] = reshaped(specs, options.shape);

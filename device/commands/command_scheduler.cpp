@@ -344,6 +344,9 @@ void CommandScheduler::settle_completed() {
       while (flights_.can_settle(queue)) {
         Flight flight = flights_.settle(queue);
         count_in_flight_.fetch_sub(flight.size(), std::memory_order_relaxed);
+        const Replay* const replay = flight.commands.front()->work.replay.get();
+        if (replay && replay->runs_again && replay->recording && replay->recording_stays())
+          backend_->run_ended(*replay->recording);
         settlement_.settle(queue, flight);
         flights_.reuse(std::move(flight));
         again = true;

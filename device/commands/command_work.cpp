@@ -64,7 +64,7 @@ void CommandWork::clear() noexcept {
   if (replay && replay->passing) {
     replay->bound.reset();
     replay->arena.reset();
-    if (replay->steps.empty()) replay->recording.reset();
+    if (!replay->recording_stays()) replay->recording.reset();
   }
   replay.reset();
   waits.clear();

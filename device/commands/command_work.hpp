@@ -82,10 +82,13 @@ struct Replay {
   std::shared_ptr<BufferState> arena;         ///< the buffer after those; null: there is none
   bool busy = false;
   bool passing = false;          ///< its memory goes when the run has ended
+  bool runs_again = false;       ///< a next run is expected
   bool moved = true;             ///< it is on other memory than its recording
   std::vector<Step> steps = {};  ///< what was recorded
   std::unique_ptr<Recording> recording = {};
 
+  /// Whether a next run can use the recording: on the same memory or, if that has gone, on other memory.
+  [[nodiscard]] bool recording_stays() const noexcept { return !passing || !steps.empty(); }
   [[nodiscard]] BufferState* buffer(std::uint32_t number) const noexcept {
     return number < bound->size() ? (*bound)[number].get() : arena.get();
   }

@@ -34,6 +34,7 @@ Submission SubmissionBuilder::made(QueueKind queue, const Flight& flight, Replay
   submission.value = flight.value;
   if (replay) {
     submission.recording = replay->recording.get();
+    submission.recording_moves = replay->passing && replay->recording_stays();
     submission.progress = flight.commands[0]->progress();
     submission.stop = flight.commands[0].get();
   } else {

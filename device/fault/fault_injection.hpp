@@ -83,8 +83,9 @@ class Faults {
   void lose(std::string reason = "lost on purpose") const;
 
   // Slow devices ----------------------------------------------------------------------------------
-  /// The submission is accepted and may run, but never completes. It and the work that waits for it
-  /// stay until the device is lost or closed.
+  /// The submission is accepted and may run, but never completes. Neither do later submissions of its queue, because
+  /// a queue completes in order, nor work of another queue that waits for one of them. All of them stay until
+  /// the device is lost or closed.
   void hang_submission(std::uint64_t nth = 1) const;
   /// From now on submissions run, but their completions wait for release().
   void hold_completions() const;

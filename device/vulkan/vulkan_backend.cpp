@@ -135,10 +135,6 @@ Result<std::unique_ptr<Recording>> VulkanBackend::record(std::span<const Step> s
   if (!use || completer_->lost()) return completer_->loss();
   try {
     auto recording = std::make_unique<VulkanRecording>(device_, steps);
-    const Queue& compute = *queues_[0];
-    if (!steps.empty() && (all_measured(steps) || compute.timestamp_bits() == 0))
-      if (const auto made = recording->list(compute.kind(), compute.family(), encoder_); !made)
-        return noted(made.error());
     device_->counters.recordings.fetch_add(1, std::memory_order_relaxed);
     return std::unique_ptr<Recording>{std::move(recording)};
   } catch (...) {
@@ -148,6 +144,20 @@ Result<std::unique_ptr<Recording>> VulkanBackend::record(std::span<const Step> s
 
 bool VulkanBackend::rebind(Recording& recording, std::span<const Step> steps) noexcept {
   return static_cast<VulkanRecording&>(recording).rebind(steps);
+}
+
+void VulkanBackend::run_ended(Recording& recording) noexcept {
+  auto& ended = static_cast<VulkanRecording&>(recording);
+  if (ended.is_encoded() || ended.steps().empty() || !all_measured(ended.steps())) return;
+  const DriverUse use{*device_};
+  if (!use || completer_->lost()) return;
+  try {
+    const Queue& compute = *queues_[0];
+    if (const auto made = ended.list(compute.kind(), compute.family(), encoder_); !made)
+      static_cast<void>(noted(made.error()));
+  } catch (...) {
+    // No memory: the next run tries again.
+  }
 }
 
 Queue* VulkanBackend::queue_of(QueueKind kind) noexcept {
@@ -209,6 +219,7 @@ Result<void> VulkanBackend::fill_and_launch(const Submission& submission, Queue&
   const bool timed = can_time && (submission.timed || !all_measured(steps));
   bool needs_prologue = barrier_first;
   if (recording) flight.recorded = steps;
+  if (submission.recording_moves) recording->expect_moves();
   if (!recording || timed) {
     if (!steps.empty()) {
       STOKER_TRY(encode_once(steps, submission, queue, flight, barrier_first));

@@ -47,6 +47,7 @@ class VulkanBackend final : public Backend {
       std::span<const TensorSpec> outputs) override;
   [[nodiscard]] Result<std::unique_ptr<Recording>> record(std::span<const Step> steps) override;
   [[nodiscard]] bool rebind(Recording& recording, std::span<const Step> steps) noexcept override;
+  void run_ended(Recording& recording) noexcept override;
   [[nodiscard]] Result<void> submit(const Submission& submission) override;
   bool wait(QueuePoint point, std::chrono::steady_clock::time_point deadline) noexcept override;
   [[nodiscard]] BackendCounters counters() const noexcept override;

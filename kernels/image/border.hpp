@@ -1,4 +1,6 @@
 // The values that a filter reads beyond the edge of an image.
+//
+// Values and pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,7 @@ template <class O, class V> void visit_border(O& o, V&& visit) {
 }
 
 /// The index in [0, n) whose pixel is used for index `i`, which may be any number of periods away;
-/// -1: zero is used.
+/// -1: zero is used. Precondition: n ≥ 1.
 [[nodiscard]] inline std::int64_t border_index(Border border, std::int64_t i,
                                                std::int64_t n) noexcept {
   if (i >= 0 && i < n) return i;

@@ -1,4 +1,4 @@
-// How values between the pixels of an image are interpolated.
+// How values between the pixels of an image are interpolated. A value; any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // The weights of a Gaussian blur, and its options; gaussian_blur and sharpen share them.
+//
+// Values; any thread. Nothing is checked here: the options' ranges are, when a ParamSet is resolved.
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,7 @@ double Interpolation::weight(double distance) const noexcept {
   if (d >= most) return 0;
   if (form == Form::linear) return 1 - d;
   if (form == Form::lanczos) return sinc(d) * sinc(d / most);
-  const double a = coefficient;
-  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-  return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  return d <= 1 ? cubic_within_one(coefficient, d) : cubic_within_two(coefficient, d);
 }
 
 double half_pixel_place(std::int64_t i, std::int64_t in, std::int64_t out) noexcept {

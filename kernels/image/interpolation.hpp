@@ -32,6 +32,14 @@ struct Interpolation {
   [[nodiscard]] double weight(double distance) const noexcept;
 };
 
+/// Keys' cubic at a distance d in [0, 1], and at one in [1, 2]. V is a number or a tensor.
+template <class V> [[nodiscard]] V cubic_within_one(double a, const V& d) {
+  return ((a + 2) * d - (a + 3)) * d * d + 1;
+}
+template <class V> [[nodiscard]] V cubic_within_two(double a, const V& d) {
+  return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+}
+
 /// Where output `i` of `out` looks if outputs and `in` inputs cover the same range with their centres at halves:
 /// (i + 1/2) · in ⁄ out − 1/2.
 [[nodiscard]] double half_pixel_place(std::int64_t i, std::int64_t in, std::int64_t out) noexcept;

@@ -3,6 +3,9 @@
 // A Shader declares the names that its GLSL file may use. The declarations in GLSL, the preamble, are
 // generated from it, so the two cannot disagree. Built-in shaders are compiled to SPIR-V when Stoker is
 // built; user shaders when they are registered.
+//
+// Values. Threads: shaders do not change once their kernel is registered, and any number of threads may plan with
+// them at once (Kernel::gpu).
 #pragma once
 
 #include <array>

@@ -41,8 +41,9 @@ Result<CommandPtr> CompiledPipeline::run(std::span<const DeviceBuffer* const> bu
       command->work.writes.add(*(*binding)[use.buffer]);
   STOKER_TRY(device_->admit(command, options));
   STOKER_TRY(send_watched({&command, 1}, [&] {
-    return actor_.cast(RunPipeline{command, std::move(binding), keep == Keep::recording},
-                       Run::here);
+    return actor_.cast(
+        RunPipeline{command, std::move(binding), keep == Keep::recording, keep != Keep::nothing},
+        Run::here);
   }));
   return command;
 }

@@ -13,8 +13,12 @@
 
 namespace stoker {
 
-/// Whether a run leaves its arena and its recording for a next run on the same buffers.
-enum class Keep : std::uint8_t { recording, nothing };
+/// What a run leaves for the next one.
+enum class Keep : std::uint8_t {
+  recording,         ///< its arena and its recording, for the same buffers
+  moving_recording,  ///< a recording that is ready for other buffers: the next run is expected
+  nothing,           ///< for a run that may be the only one: nothing is made for a next one
+};
 
 class CompiledPipeline final {
  public:

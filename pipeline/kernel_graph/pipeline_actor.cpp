@@ -52,6 +52,7 @@ void PipelineActor::on(RunPipeline run) {
   if (chosen) {
     run.command->work.replay = std::move(chosen->replay);
     run.command->work.replay->busy = true;
+    run.command->work.replay->runs_again = run.runs_again;
   } else
     try {
       // Whoever reads what it would have written fails with it.

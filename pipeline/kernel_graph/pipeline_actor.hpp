@@ -26,7 +26,8 @@ using Binding = BufferStates;
 struct RunPipeline {
   CommandPtr command;
   std::shared_ptr<const Binding> binding;
-  bool keep = true;  ///< whether the arena and the recording stay for a next run
+  bool keep = true;        ///< whether the arena and the recording stay for a next run
+  bool runs_again = true;  ///< whether one is expected, on whatever buffers
   void refused(const Error& why) const { fail_unsent(*command, why); }
 };
 /// Drops idle arenas and recordings; answers how many.

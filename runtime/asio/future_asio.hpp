@@ -11,6 +11,8 @@
 // with it and does not run. Boost 1.81 cannot compile `co_await async_get(future, deferred)`;
 // use_awaitable does the same. async_get needs a T that can be default-constructed, as Asio passes one
 // beside an exception.
+//
+// Threads: any thread may start a wait; the handler runs where its executor runs it.
 #pragma once
 
 #include <boost/asio/associated_allocator.hpp>

@@ -8,6 +8,8 @@
 // position) that failed, so nothing of the group is still running when a caller sees the failure.
 // when_any ignores outcomes, and drops the other inputs. Nothing runs on an executor; cancel() on
 // the result cancels every input. An empty future among the inputs throws invalid_argument.
+//
+// Threads: any. The result becomes ready on the thread that makes the deciding input ready, or inside the call.
 #pragma once
 
 #include <cstddef>

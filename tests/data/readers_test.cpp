@@ -223,6 +223,18 @@ TEST_F(Readers, scaled_integers_become_f32_and_reshaped_ones_stay) {
   expect_values<std::uint8_t>(halves.targets[0], {2}, {5, 6});
 }
 
+TEST_F(Readers, rows_have_at_least_one_extent) {
+  const Dataset ones_of_one{zeros({2, 1}), zeros({2})};
+  const std::vector<std::int64_t> none;
+  const Error refused = error_of([&] { return with_row_options(ones_of_one, {.shape = none}); });
+  EXPECT_EQ(refused.code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(refused.reason(), "a row's shape has at least one extent, got none");
+  EXPECT_EQ(refused.detail("parameter"), "shape");
+  EXPECT_EQ(csv_error("a,b\n1,2\n", {.shape = none}).code(), ErrorCode::invalid_parameter);
+  const Dataset as_read = with_row_options(ones_of_one, {.shape = {}});
+  EXPECT_EQ(as_read.specs().inputs.at(0).shape, (Shape{1}));
+}
+
 TEST_F(Readers, shapes_and_scales_that_cannot_be_are_refused) {
   const std::string text = "a,b,c\n1,2,3\n";
   const Error shape = csv_error(text, {.shape = {2, 2}});

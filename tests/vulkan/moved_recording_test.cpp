@@ -12,9 +12,10 @@ class MovedRecordings : public VulkanTest {
   std::unique_ptr<MemoryBlock> of(float value) {
     return device_->filled<float>(std::vector<float>(1000, value));
   }
-  std::uint64_t replay(Recording& recording) {
+  std::uint64_t replay(Recording& recording, bool moves = false) {
     const QueuePoint before{QueueKind::compute, last_};
     Submission submission;
+    submission.recording_moves = moves;
     submission.recording = &recording;
     if (last_) submission.waits = {&before, 1};
     last_ = device_->submit(submission);
@@ -56,6 +57,44 @@ TEST_F(MovedRecordings, run_on_the_memory_they_were_put_on) {
     encoded = now;
   }
   EXPECT_EQ(device_->backend().counters().recordings, 1U);
+}
+
+TEST_F(MovedRecordings, are_encoded_once_in_their_first_run_if_their_kernels_were_measured) {
+  const auto executable = device_->prepare(affine_kernel(), 1000);
+  const auto a = of(1);
+  const auto b = of(0);
+  device_->run(std::vector{dispatch_step(executable, whole(a), whole(b))});
+  last_ = 1;
+  const auto recording =
+      device_->backend().record(std::vector{dispatch_step(executable, whole(a), whole(b))}).value();
+  const std::uint64_t encoded = replay(*recording, true);
+  const auto from = of(5);
+  const auto to = of(0);
+  ASSERT_TRUE(device_->backend().rebind(
+      *recording, std::vector{dispatch_step(executable, whole(from), whole(to))}));
+  EXPECT_EQ(replay(*recording, true), encoded);
+  EXPECT_EQ(values_of<float>(to), std::vector<float>(1000, 11.0F));
+}
+
+TEST_F(MovedRecordings, are_encoded_at_the_end_of_a_first_run_that_measures) {
+  const auto executable = device_->prepare(affine_kernel(), 1000);
+  const auto a = of(1);
+  const auto b = of(0);
+  const auto recording =
+      device_->backend().record(std::vector{dispatch_step(executable, whole(a), whole(b))}).value();
+  replay(*recording, true);
+  device_->backend().run_ended(*recording);
+  const std::uint64_t encoded = device_->backend().counters().encoded;
+  for (const float value : {5.0F, 6.0F}) {
+    const auto from = of(value);
+    const auto to = of(0);
+    ASSERT_TRUE(device_->backend().rebind(
+        *recording, std::vector{dispatch_step(executable, whole(from), whole(to))}));
+    EXPECT_EQ(replay(*recording, true), encoded);
+    device_->backend().run_ended(*recording);
+    EXPECT_EQ(device_->backend().counters().encoded, encoded);
+    EXPECT_EQ(values_of<float>(to), std::vector<float>(1000, 2 * value + 1));
+  }
 }
 
 TEST_F(MovedRecordings, hold_kernels_of_more_numbers_than_can_be_pushed) {

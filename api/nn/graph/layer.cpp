@@ -1,12 +1,35 @@
 #include "stoker/api/nn/graph/layer.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <set>
+#include <utility>
 
 #include "stoker/api/nn/graph/layer_list.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
+#include "stoker/runtime/base/process_mutex.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::nn {
+namespace {
+
+using KindAndName = std::pair<std::string, std::string>;
+ProcessMutex logged_mutex;
+std::set<KindAndName>* logged =
+    nullptr;  // never destroyed: threads may load models while the process exits
+
+/// Says what an option is called now, once for each kind and name.
+void log_earlier_name(const std::string& kind, const std::string& earlier, const std::string& now) {
+  {
+    const std::scoped_lock lock{logged_mutex};
+    if (!logged) logged = new std::set<KindAndName>;
+    if (!logged->emplace(kind, earlier).second) return;
+  }
+  log_warn("an option of a layer is given under an earlier name",
+           {{"kind", kind}, {"option", earlier}, {"now", now}});
+}
+
+}  // namespace
 
 const Tensor& LayerCall::variable(std::string_view name) const {
   const auto found = variables_.find(name);
@@ -71,6 +94,8 @@ Params with_current_names(const LayerDefinition& definition, const Params& given
                   ErrorCode::invalid_parameter,
                   "parameter '" + name + "' is given twice, once under an earlier name",
                   {{"parameter", name}}};
+    if (renamed != definition.earlier_names.end())
+      log_earlier_name(definition.name, entry.name, name);
     made.set(name, entry.value);
   }
   return made;

@@ -130,7 +130,8 @@ struct LayerDefinition {
 /// number of inputs, an option that is not a word, is called "name" or occurs twice, a default of
 /// another type, or an earlier name that is still an option or stands for none.
 void check(const LayerDefinition& definition);
-/// The options under today's names. Throws invalid_parameter if one is given under both.
+/// The options under today's names. The first use of an earlier one is logged as a warning, once for each kind
+/// and name. Throws invalid_parameter if an option is given under both.
 [[nodiscard]] Params with_current_names(const LayerDefinition& definition, const Params& given);
 
 /// A definition whose functions take the options as struct O. Its name is O::kind; its options are

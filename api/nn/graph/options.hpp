@@ -2,6 +2,8 @@
 // an option as an argument of their own need.
 //
 // Members may also be a name with options of its own (named.hpp), which scripts write as text.
+//
+// Values; any thread.
 #pragma once
 
 #include <string>

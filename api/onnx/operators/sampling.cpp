@@ -12,6 +12,7 @@
 #include "stoker/api/tensor/math/products.hpp"
 #include "stoker/api/tensor/views/indexing.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/kernels/image/interpolation.hpp"
 
 namespace stoker::onnx::operators::sampling {
 namespace {
@@ -57,10 +58,11 @@ std::vector<Tap> taps_of(const Tensor& at, std::int64_t extent, const Grid& grid
   } else if (grid.mode == "linear") {
     weights = {{0, 1 - above}, {1, above}};
   } else {
-    const double a = -0.75;
-    const auto near = [&](const Tensor& d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-    const auto far = [&](const Tensor& d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-    weights = {{-1, far(above + 1)}, {0, near(above)}, {1, near(1 - above)}, {2, far(2 - above)}};
+    constexpr double a = -0.75;
+    weights = {{-1, image::cubic_within_two(a, above + 1)},
+               {0, image::cubic_within_one(a, above)},
+               {1, image::cubic_within_one(a, 1 - above)},
+               {2, image::cubic_within_two(a, 2 - above)}};
   }
   const double last = static_cast<double>(extent - 1);
   std::vector<Tap> taps;

@@ -31,7 +31,8 @@ Window window_of(const Call& call) {
   return window;
 }
 
-/// Text, because an option of a script has one type, and some orders have names.
+/// Text, because an option of a script has one type, and some orders have names. A script may also write a number,
+/// which comes here as its text.
 linalg::NormOrder order_of(const Call& call) {
   const std::string& text = call.text("ord");
   if (text.empty()) return {};
@@ -74,9 +75,9 @@ void define_statistics(FunctionTable& table) {
   table.add("norm", {1, 1},
             reduced_axes({choice_option("ord", "", {},
                                         "\"\": the root of the sum of squares; of matrices and "
-                                        "vectors \"1\", \"-1\", \"2\", \"-2\", \"inf\", \"-inf\"; "
-                                        "of matrices \"fro\", \"nuc\"; of vectors \"0\" and any "
-                                        "number")}),
+                                        "vectors 1, -1, 2, -2, math.huge, -math.huge, or these "
+                                        "as text: \"2\", \"-inf\"; of matrices \"fro\", \"nuc\"; "
+                                        "of vectors 0 and any number")}),
             "the norm of vectors (one axis) or of matrices (two axes)",
             [](const Call& c) { return linalg::norm(c.x(), order_of(c), c.over()); });
   table.add(

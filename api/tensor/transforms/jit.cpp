@@ -70,8 +70,9 @@ std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments,
     leaves.push_back(leaf);
   }
   std::vector<Tensor> results;
-  for (DeviceBuffer& buffer :
-       expr::run(*state_->program, state_->client, expr::Leaves{leaves}, options).value())
+  for (DeviceBuffer& buffer : expr::run(*state_->program, state_->client, expr::Leaves{leaves},
+                                        options, Keep::moving_recording)
+                                  .value())
     results.emplace_back(expr::from_buffer(std::move(buffer)), state_->names[results.size()]);
   return results;
 }

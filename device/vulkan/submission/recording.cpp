@@ -12,6 +12,11 @@ template <class Visit> void for_each_view(const Step& step, Visit&& visit) {
   for (const MemoryView& view : step.scratch) visit(view);
 }
 
+bool all_are_dispatches(std::span<const Step> steps) noexcept {
+  return std::ranges::all_of(steps,
+                             [](const Step& step) { return step.kind == StepKind::dispatch; });
+}
+
 }  // namespace
 
 VulkanRecording::VulkanRecording(std::shared_ptr<DeviceHandle> device, std::span<const Step> steps)
@@ -36,9 +41,16 @@ Result<const CommandList*> VulkanRecording::list(QueueKind queue, std::uint32_t 
   return kept.list.get();
 }
 
+bool VulkanRecording::is_encoded() const noexcept {
+  return std::ranges::any_of(lists_, [](const Encoded& kept) { return kept.list != nullptr; });
+}
+
+void VulkanRecording::expect_moves() noexcept {
+  if (!is_encoded() && all_are_dispatches(steps_)) moves_ = true;
+}
+
 bool VulkanRecording::rebind(std::span<const Step> steps) noexcept {
-  if (!std::ranges::all_of(steps, [](const Step& step) { return step.kind == StepKind::dispatch; }))
-    return false;
+  if (!all_are_dispatches(steps)) return false;
   bool moved = false;
   std::uint64_t* known = addresses_.data();
   for (std::size_t i = 0; i < steps_.size(); ++i) {

@@ -1,9 +1,10 @@
 // Steps kept for replay, with their command buffers.
 //
-// The command buffers are made on the first replay after every kernel in them has been measured:
-// until then nobody knows how to cut them into segments, so runs are encoded each time, with
-// timestamps. As long as the steps stay on their memory, its addresses stand in the command buffers; once
-// they were put on other memory, they are said by tables, and putting them elsewhere writes these.
+// The command buffers are made once every kernel in them has been measured: until then nobody knows how to
+// cut them into segments, so a run is encoded for itself, with timestamps. If a second run is expected, the
+// end of the first makes them, so that the second encodes nothing. Addresses stand in the command buffers if
+// the steps stay on their memory. If they are expected to move, or did, tables say the addresses: a move
+// writes these.
 // One thread at a time (the device's strand).
 #pragma once
 
@@ -31,6 +32,10 @@ class VulkanRecording final : public Recording {
   [[nodiscard]] Result<const CommandList*> list(QueueKind queue, std::uint32_t family,
                                                 Encoder& encoder);
 
+  [[nodiscard]] bool is_encoded() const noexcept;
+  /// Each run is on other memory. Without effect once there are command buffers, or if a step cannot move.
+  void expect_moves() noexcept;
+
   /// The same steps on the memory that `steps` name. False, with nothing changed, if not all are
   /// dispatches. Not in flight.
   [[nodiscard]] bool rebind(std::span<const Step> steps) noexcept;
@@ -46,7 +51,7 @@ class VulkanRecording final : public Recording {
   std::vector<Step> steps_;
   std::vector<std::uint64_t>
       addresses_;       // of all that they name: that memory may be gone when they move
-  bool moves_ = false;  // they have
+  bool moves_ = false;  // they have, or will: the command buffers have tables
   std::array<Encoded, queue_kinds> lists_;
 };
 

@@ -1,6 +1,6 @@
 // A graph of nodes: of a model, a branch or the body of a loop.
 //
-// Plain values; immutable once read. The reader returns graphs in order: a node reads only inputs,
+// Plain values, which any thread may read. The reader returns graphs in order: a node reads only inputs,
 // initializers, outputs of earlier nodes, or names of the graphs around it, and every name is
 // written once. An inner graph may reuse a name of an outer one; within the inner graph the name
 // then means the inner value.

@@ -1,7 +1,7 @@
 // The contents of an ONNX file: the graph, the operators' versions, the model's own functions, and
 // its origin. https://onnx.ai/onnx/repo-docs/IR.html
 //
-// Plain values; immutable once read. Tensors may be in `files`, which are mapped. If a mapped file
+// Plain values, which any thread may read. Tensors may be in `files`, which are mapped. If a mapped file
 // is truncated, reading it ends the process with SIGBUS.
 #pragma once
 

@@ -30,6 +30,17 @@ Params check_params(lua_State* L, int index, const std::string& op) {
   return params;
 }
 
+/// As everywhere in Lua, a number is accepted where any text is: norm(x, {ord = math.huge}).
+void write_numbers_as_text(const Operation& operation, Params& options) {
+  for (const ParamSpec& spec : operation.params) {
+    if (spec.type != ParamType::text || !spec.choices.empty()) continue;
+    const ParamValue* const value = options.find(spec.name);
+    if (value == nullptr) continue;
+    if (std::holds_alternative<std::int64_t>(*value) || std::holds_alternative<double>(*value))
+      options.set(spec.name, to_string(*value));
+  }
+}
+
 [[noreturn]] void refuse_argument(lua_State* L, int index, int number, const std::string& op) {
   const bool misplaced = lua_istable(L, index);
   raise(L, Error{op,
@@ -114,8 +125,10 @@ ParamValue check_option(lua_State* L, int index, std::string_view op, std::strin
 CallArguments check_arguments(lua_State* L, const Operation& operation, int first) {
   CallArguments arguments;
   int last = lua_gettop(L);
-  if (last >= first && lua_istable(L, last))
+  if (last >= first && lua_istable(L, last)) {
     arguments.options = check_params(L, last--, operation.name);
+    write_numbers_as_text(operation, arguments.options);
+  }
   arguments.inputs = check_inputs(L, first, last, operation);
   return arguments;
 }

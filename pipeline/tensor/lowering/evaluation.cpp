@@ -176,7 +176,7 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
 
 Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                       const std::shared_ptr<DeviceClient>& device, Leaves leaves,
-                                      const CommandOptions& options) {
+                                      const CommandOptions& options, Keep keep) {
   // A host step fills its results while they are held, so they need memory from the start.
   std::vector<bool> held(program.made.size());
   for (const LoweredProgram::Step& step : program.steps)
@@ -191,8 +191,7 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                   held[i] ? device->make_buffer(spec) : device->make_result(spec));
     made.push_back(std::move(buffer));
   }
-  STOKER_TRY(
-      start_steps(program, device, leaves, made, options, Keep::nothing, caller_with(options)));
+  STOKER_TRY(start_steps(program, device, leaves, made, options, keep, caller_with(options)));
   std::vector<DeviceBuffer> results;
   results.reserve(program.results.size());
   for (const LoweredProgram::Slot& slot : program.results)

@@ -88,7 +88,8 @@ using Leaves = std::span<const Buffers* const>;
 /// results' buffers, in order.
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
-                                                    Leaves leaves, const CommandOptions& options);
+                                                    Leaves leaves, const CommandOptions& options,
+                                                    Keep keep = Keep::nothing);
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
                                                     std::span<const Buffers> leaves,

@@ -105,6 +105,35 @@ TEST_F(Replays, that_pass_keep_a_recording_that_can_move) {
   EXPECT_EQ(backend->recorded, 1);
 }
 
+TEST_F(Replays, tell_the_backend_when_a_run_has_ended_and_whether_the_next_is_elsewhere) {
+  backend->can_rebind = true;
+  replay_->runs_again = true;
+  bind(*replay_, buffer(), buffer());
+  run(replay_);
+  EXPECT_EQ(backend->ended, 1);
+  EXPECT_FALSE(backend->moving);
+  replay_->passing = true;
+  run(replay_);
+  EXPECT_EQ(backend->ended, 2);
+  EXPECT_TRUE(backend->moving);
+}
+
+TEST_F(Replays, have_nothing_made_for_a_next_run_that_is_not_expected) {
+  backend->can_rebind = true;
+  bind(*replay_, buffer(), buffer());
+  run(replay_);
+  EXPECT_EQ(backend->ended, 0);
+}
+
+TEST_F(Replays, have_nothing_made_for_a_next_run_that_cannot_use_it) {
+  replay_->passing = true;
+  replay_->runs_again = true;
+  bind(*replay_, buffer(), buffer());
+  run(replay_);
+  EXPECT_EQ(backend->ended, 0);
+  EXPECT_FALSE(backend->moving);
+}
+
 TEST_F(Replays, wait_for_the_writer_of_what_they_read_after_they_moved) {
   bind(*replay_, buffer(), buffer());
   run(replay_);

@@ -46,6 +46,7 @@ class ScriptedBackend final : public Backend {
     last_recorded.assign(steps.begin(), steps.end());
     return true;
   }
+  void run_ended(Recording&) noexcept override { ++ended; }
   Result<void> submit(const Submission& submission) override {
     if (fail_submit) return Error{"submit", ErrorCode::out_of_memory, "no room for a submission"};
     Submitted noted{
@@ -54,6 +55,7 @@ class ScriptedBackend final : public Backend {
       noted.after.emplace_back(step.after.begin(), step.after.end());
       if (step.stop) stop_signs.push_back(step.stop);
     }
+    moving = submission.recording_moves;
     submitted.push_back(std::move(noted));
     return {};
   }
@@ -72,6 +74,8 @@ class ScriptedBackend final : public Backend {
   bool can_rebind = false;
   int recorded = 0;
   int rebound = 0;
+  int ended = 0;                    ///< runs of recordings that stay
+  bool moving = false;              ///< what the last submission said of its recording
   std::vector<Step> last_recorded;  ///< or bound anew
 
  private:

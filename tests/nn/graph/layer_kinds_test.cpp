@@ -2,6 +2,7 @@
 #include "stoker/api/nn/graph/layer_kinds.hpp"
 
 #include "stoker/api/nn.hpp"
+#include "stoker/runtime/observe/log.hpp"
 #include "stoker/tests/nn/refused.hpp"
 #include "stoker/tests/tensor/fixture.hpp"
 
@@ -152,6 +153,25 @@ TEST(LayerDefinitions, with_earlier_names_that_stand_for_no_option_are_refused) 
             "option");
   EXPECT_EQ(reason({{"size", "size"}}),
             "the kind of layers 'odd' has the earlier name 'size', which is still an option");
+}
+
+TEST(LayerDefinitions, warn_once_of_an_earlier_name_and_say_the_current_one) {
+  LayerDefinition renamed{.name = "renamed",
+                          .summary = "",
+                          .options = {{.name = "size", .fallback = std::int64_t{1}, .doc = ""}},
+                          .apply = [](LayerCall& call) { return std::vector{call.x()}; },
+                          .earlier_names = {{"extent", "size"}, {"width", "size"}}};
+  const LogCapture log{LogLevel::warn};
+  (void)with_current_names(renamed, {{"size", 2}});
+  EXPECT_TRUE(log.lines().empty());
+  for (int i = 0; i < 3; ++i) (void)with_current_names(renamed, {{"extent", 2}});
+  (void)with_current_names(renamed, {{"width", 2}});
+  EXPECT_EQ(log.lines(),
+            (std::vector<std::string>{
+                "warning an option of a layer is given under an earlier name kind=renamed "
+                "option=extent now=size",
+                "warning an option of a layer is given under an earlier name kind=renamed "
+                "option=width now=size"}));
 }
 
 TEST(LayerDefinitions, take_an_option_once_whatever_its_name_was) {

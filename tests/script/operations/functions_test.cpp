@@ -99,6 +99,15 @@ TEST_F(Functions, give_what_those_of_tensors_give) {
             text_of<float>(linalg::norm(x, linalg::MatrixNorm::fro)));
   EXPECT_EQ(values("norm(" + written + ", {ord = '3', axes = {1}})"),
             text_of<float>(linalg::norm(x, 3, {Axes{1}})));
+  using linalg::NormOrder;
+  const std::vector<std::pair<std::string, NormOrder>> orders{
+      {"2", 2}, {"1", 1}, {"2.0", 2}, {"math.huge", linalg::inf}, {"-math.huge", -linalg::inf}};
+  for (const auto& [ord, same] : orders)
+    EXPECT_EQ(values("norm(" + written + ", {ord = " + ord + "})"),
+              text_of<float>(linalg::norm(x, same)))
+        << ord;
+  EXPECT_EQ(values("norm(" + written + ", {ord = 0.5, axes = {1}})"),
+            text_of<float>(linalg::norm(x, 0.5, {Axes{1}})));
   EXPECT_EQ(values("dot(" + written + ", buffer{1, 2, 3})"),
             text_of<float>(dot(x, tensor({1.0, 2.0, 3.0}))));
   EXPECT_EQ(values("dot(" + written + ", " + written + ", {contract_a = {0}, contract_b = {0}})"),
@@ -148,6 +157,8 @@ TEST_F(Functions, refuse_what_they_cannot_take_with_the_line) {
             ErrorCode::invalid_parameter);
   EXPECT_EQ(error("norm(buffer{1}, {ord = 'two'})").reason(),
             "parameter 'ord' is \"two\", expected a number, inf, -inf, fro or nuc");
+  EXPECT_EQ(error("norm(buffer{1}, {ord = 0 / 0})").code(), ErrorCode::invalid_parameter);
+  EXPECT_EQ(error("zeros{shape = {2}, dtype = 32}").code(), ErrorCode::invalid_parameter);
   EXPECT_EQ(error("clip('a', 1, 2)").code(), ErrorCode::invalid_argument);
   EXPECT_EQ(error("eye{shape = {2}}").code(), ErrorCode::shape_mismatch);
 }
