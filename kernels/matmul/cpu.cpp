@@ -91,15 +91,16 @@ enum class Method {
 };
 
 /// Whether oneDNN would read B as it lies, though its rows lie whole pages apart: they push each other out of
-/// the cache, and it is half as fast as multiply(). Its rule on AVX2, for products that reuse a copy little, is
-/// `nocopy_checker_avx2` (oneDNN 2.6, src/cpu/x64/gemm/gemm_driver.cpp). On AVX-512 it copies such a B.
+/// the cache, and it is half as fast as multiply(), whose copy of B pays from some rows of A on. Its rule on AVX2,
+/// for products that reuse a copy little, is `nocopy_checker_avx2` (oneDNN 2.6, src/cpu/x64/gemm/gemm_driver.cpp).
 bool library_misses_cache(const Problem& p) noexcept {
 #if defined(__AVX512F__)
   static_cast<void>(p);
   return false;
 #else
   constexpr std::int64_t page = 4096 / sizeof(float);
-  return !p.transpose_b && p.n % page == 0 &&
+  constexpr std::int64_t rows_that_pay = 12;
+  return !p.transpose_b && p.n % page == 0 && p.m >= rows_that_pay &&
          1.0 / static_cast<double>(p.m) + 1.0 / static_cast<double>(p.n) >= 0.0038;
 #endif
 }
