@@ -106,12 +106,14 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add({.name = "quantized_weights",
-             .summary = "MatMul and Gemm read constant integers of 2, 4 or 8 bits that a "
-                        "DequantizeLinear made floats of, which stay packed on the device",
-             .level = Optimize::all,
-             .stage = PassStage::integers,
-             .run = &run});
+  table.add(
+      {.name = "quantized_weights",
+       .summary =
+           "MatMul and Gemm read constant weights of 2, 4 or 8 bits without the DequantizeLinear "
+           "that makes floats of them, so that the weights stay packed on the device",
+       .level = Optimize::all,
+       .stage = PassStage::integers,
+       .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::quantized_weights
