@@ -34,6 +34,7 @@ set(components_of_train core glsl expr tensor nn script tensor_script nn_script)
 set(components_of_data core glsl expr tensor nn)
 set(components_of_model core glsl expr tensor nn onnx script nn_script model)
 set(components_of_onnx core glsl expr tensor onnx)
+set(components_of_onnx_library core glsl expr tensor onnx)
 set(components_of_script core glsl expr tensor script tensor_script)
 set(components_of_fuzz core glsl expr tensor nn onnx script)
 # The folders whose tests are about tensors: their headers are precompiled, too.
@@ -115,6 +116,21 @@ foreach(folder ${test_folders})
   gtest_discover_tests(tests_${folder} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS ${folder} TIMEOUT 300 ${surroundings})
 endforeach()
+# Debian's libonnx, which tests/onnx_library runs beside Stoker's reader.
+find_path(STOKER_LIBONNX_INCLUDE onnx/onnx_pb.h)
+find_path(STOKER_PROTOBUF_INCLUDE google/protobuf/message.h)
+find_library(STOKER_LIBONNX onnx)
+find_library(STOKER_LIBONNX_PROTO onnx_proto)
+find_library(STOKER_PROTOBUF protobuf)
+mark_as_advanced(STOKER_LIBONNX_INCLUDE STOKER_PROTOBUF_INCLUDE STOKER_LIBONNX STOKER_LIBONNX_PROTO
+                 STOKER_PROTOBUF)
+if(STOKER_LIBONNX_INCLUDE AND STOKER_PROTOBUF_INCLUDE AND STOKER_LIBONNX AND STOKER_LIBONNX_PROTO
+   AND STOKER_PROTOBUF)
+  set_property(SOURCE tests/onnx_library/node_counts_test.cpp PROPERTY COMPILE_DEFINITIONS
+                                                                       STOKER_LIBONNX=1)
+  target_link_libraries(tests_onnx_library PRIVATE "${STOKER_LIBONNX}" "${STOKER_LIBONNX_PROTO}"
+                                                   "${STOKER_PROTOBUF}")
+endif()
 # Those of the explorer compile sources of the runtime once more, under another name.
 stoker_glob(explored tests/runtime/explorer/*.cpp tests/runtime/*/*_explored_test.cpp)
 stoker_compile_alone(

@@ -92,7 +92,7 @@ enum class Method {
 
 /// Whether oneDNN would read B as it lies, though its rows lie whole pages apart: they push each other out of
 /// the cache, and it is half as fast as multiply(), whose copy of B pays from some rows of A on. Its rule on AVX2,
-/// for products that reuse a copy little, is `nocopy_checker_avx2` (oneDNN 2.6, src/cpu/x64/gemm/gemm_driver.cpp).
+/// for products that reuse a copy little, is `nocopy_checker_avx2` of oneDNN 2.6.
 bool library_misses_cache(const Problem& p) noexcept {
 #if defined(__AVX512F__)
   static_cast<void>(p);

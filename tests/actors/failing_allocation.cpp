@@ -1,5 +1,6 @@
 #include "failing_allocation.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -8,6 +9,8 @@ namespace {
 /// How many allocations of this thread succeed before one fails.
 thread_local std::optional<std::size_t> before_failure;
 thread_local bool has_failed = false;
+/// Of the whole program.
+std::atomic<std::int64_t> live = 0;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
   if (before_failure && !has_failed && (*before_failure)-- == 0) {
@@ -19,7 +22,13 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
                            ? std::malloc(bytes ? bytes : 1)
                            : std::aligned_alloc(alignment, whole ? whole : alignment);
   if (memory == nullptr) throw std::bad_alloc{};
+  live.fetch_add(1, std::memory_order_relaxed);
   return memory;
+}
+
+void release(void* memory) noexcept {
+  if (memory != nullptr) live.fetch_sub(1, std::memory_order_relaxed);
+  std::free(memory);
 }
 }  // namespace
 
@@ -43,10 +52,10 @@ void* operator new(std::size_t bytes, std::align_val_t alignment, const std::not
     return nullptr;
   }
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
 
 namespace stoker {
 
@@ -56,6 +65,8 @@ FailingAllocation::FailingAllocation(std::size_t which) noexcept {
 }
 
 FailingAllocation::~FailingAllocation() { before_failure.reset(); }
+
+std::int64_t live_allocations() noexcept { return live.load(std::memory_order_relaxed); }
 
 bool FailingAllocation::failed() const noexcept { return has_failed; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace stoker {
 
@@ -17,5 +18,8 @@ class FailingAllocation {
   /// Whether there were that many.
   [[nodiscard]] bool failed() const noexcept;
 };
+
+/// How many allocations of the program, on all threads, are not freed.
+[[nodiscard]] std::int64_t live_allocations() noexcept;
 
 }  // namespace stoker

@@ -1,6 +1,7 @@
 // Branches and loops: the walk goes through the graphs that are taken.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "stoker/api/tensor/core/creation.hpp"
 #include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
+#include "stoker/pipeline/onnx/graph/shown.hpp"
 #include "stoker/pipeline/tensor/graph/op.hpp"
 #include "stoker/pipeline/tensor/graph/walk.hpp"
 
@@ -24,8 +26,23 @@ constexpr std::size_t most_nodes_together = 4096;
 constexpr std::size_t nodes_of_part = 512;
 constexpr std::size_t rounds_of_part = 64;
 
+Value stacked_texts(const Call& call, const Values& rounds, std::int64_t axis) {
+  std::vector<std::string> all;
+  std::vector<Tensor> places;
+  for (const Value& round : rounds) {
+    const Value made = round.source() ? round.made_of(call.walker().know(*round.source())) : round;
+    const Texts& texts = made.texts();
+    std::vector<std::int64_t> of_round(texts.strings.size());
+    std::iota(of_round.begin(), of_round.end(), static_cast<std::int64_t>(all.size()));
+    all.insert(all.end(), texts.strings.begin(), texts.strings.end());
+    places.push_back(Known::integers(of_round, texts.shape).tensor());
+  }
+  return Value::chosen_texts(std::move(all), call.walker().know(stack(places, axis)));
+}
+
 /// The outputs of all rounds, along a new axis. Precondition: there is a round.
-Value stacked(const Values& rounds, std::int64_t axis = 0) {
+Value stacked(const Call& call, const Values& rounds, std::int64_t axis = 0) {
+  if (rounds[0].is_texts()) return stacked_texts(call, rounds, axis);
   std::vector<Tensor> tensors;
   for (const Value& round : rounds) tensors.push_back(round.tensor());
   return {stack(tensors, axis), rounds[0].type()};
@@ -110,9 +127,9 @@ class NoRounds {
   NoRounds(const Call& call, const Graph& body, Values inputs)
       : call_{call}, body_{body}, inputs_{std::move(inputs)} {}
 
-  /// An empty tensor with the element type and the extents that the body declares for this output; unknown extents
-  /// are 0. What the body does not declare is taken from a round that is traced for this. If that needs a cut or is
-  /// refused, the shape is [0], as in ONNX Runtime.
+  /// An empty tensor, or no texts, with the element type and the extents that the body declares for this output;
+  /// unknown extents are 0. What the body does not declare is taken from a round that is traced for this. If that needs
+  /// a cut or is refused, the shape is [0], as in ONNX Runtime.
   [[nodiscard]] Value stacked(std::size_t output, std::int64_t axis = 0) {
     const ValueType& declared = body_.outputs[output].type;
     ElementType type = declared.element;
@@ -121,24 +138,34 @@ class NoRounds {
       extents.emplace();
       for (const Dimension& dim : *declared.dims) extents->push_back(dim.extent.value_or(0));
     }
-    if (const Value* const round = extents && carrier_of(type) ? nullptr : of_round(output)) {
-      if (!carrier_of(type)) type = round->type();
+    const bool knows_type = carrier_of(type) || type == ElementType::string;
+    if (const Value* const round = extents && knows_type ? nullptr : of_round(output)) {
+      if (!knows_type) type = round->type();
       if (!extents) extents = extents_of(round->shape());
     }
     const auto carrier = carrier_of(type);
-    if (!carrier)
+    if (!carrier && type != ElementType::string)
       call_.refuse(ErrorCode::unsupported, "the type of what no round gives is not known");
     const std::int64_t rank = extents ? static_cast<std::int64_t>(extents->size()) : 0;
     Axes all = extents.value_or(Axes{});
     all.insert(all.begin() + (extents ? axis_in(axis, rank + 1) : 0), 0);
-    return {zeros(shape_of(all), *carrier), type};
+    const Result<Shape> shape = Shape::try_make(all);
+    if (!shape)
+      call_.refuse(ErrorCode::unsupported, "what no round gives for output " +
+                                               in_quotes(body_.outputs[output].name) +
+                                               " cannot have the extents that the body declares: " +
+                                               std::string{shape.error().reason()});
+    if (type == ElementType::string) return Texts{*shape, {}};
+    return {zeros(*shape, *carrier), type};
   }
 
  private:
   /// Null if a round needs a cut, is refused, or gives no tensor there.
   [[nodiscard]] const Value* of_round(std::size_t output) {
     if (!round_) round_ = call_.walker().run_without_cut(body_, inputs_).value_or(Values{});
-    return output < round_->size() && (*round_)[output].is_tensor() ? &(*round_)[output] : nullptr;
+    if (output >= round_->size()) return nullptr;
+    const Value& given = (*round_)[output];
+    return given.is_tensor() || given.is_texts() ? &given : nullptr;
   }
 
   const Call& call_;
@@ -254,8 +281,9 @@ Values loop_rule(Call& call) {
 
     const bool is_cut = rounds->must_part(goes_on);
     bool parts = is_cut || given.size() == now.together;
-    if (!is_cut && parts && !is_parted && !are_alike(now.states, after)) {
-      // Each part would be a plan of its own.
+    const bool gives_texts = std::ranges::any_of(given.back(), &Value::is_texts);
+    if (!is_cut && parts && !is_parted && (gives_texts || !are_alike(now.states, after))) {
+      // Each part would be a plan of its own, and texts are no tensors to hand over.
       parts = false;
       now.together = part = 0;
     }
@@ -264,6 +292,8 @@ Values loop_rule(Call& call) {
       known_goes_on = call.walker().know(goes_on).to_integers().at(0) != 0;
       parts |= is_parted && !known_goes_on;
     }
+    if (parts && gives_texts)
+      call.refuse(ErrorCode::unsupported, "it stacks texts of rounds that a cut separates");
     if (parts) {
       // Once a cut has parted a round from the next, what is left may not be whole parts.
       const bool one_by_one = is_cut || part == 0 || (is_parted && now.together == 1);
@@ -288,7 +318,7 @@ Values loop_rule(Call& call) {
     }
     Values each;
     for (const Values& round : given) each.push_back(round[i]);
-    results.push_back(each.empty() ? none.stacked(i + 1 + states) : stacked(each));
+    results.push_back(each.empty() ? none.stacked(i + 1 + states) : stacked(call, each));
   }
   return results;
 }
@@ -339,7 +369,7 @@ Values scanned(Call& call, const Graph& body, std::span<const Value> states,
   for (std::size_t i = 0; i < scans; ++i) {
     if (axes.outputs_reversed[i]) std::reverse(rounds[i].begin(), rounds[i].end());
     const std::int64_t rank = static_cast<std::int64_t>(rounds[i][0].shape().rank()) + 1;
-    now.push_back(stacked(rounds[i], axis_in(axes.outputs[i], rank)));
+    now.push_back(stacked(call, rounds[i], axis_in(axes.outputs[i], rank)));
   }
   return now;
 }
@@ -390,7 +420,7 @@ Values scan_rule(Call& call) {
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {
     Values each;
     for (const Values& result : results) each.push_back(result[i]);
-    joined.push_back(stacked(each));
+    joined.push_back(stacked(call, each));
   }
   return joined;
 }

@@ -94,25 +94,34 @@ constexpr TypeSet quantized_types = byte_types | ElementType::u16 | ElementType:
 }  // namespace
 
 void define(OperatorTable& table) {
-  table.add({.name = "QuantizeLinear",
-             .since = {10, 13, 19, 21, 23, 24, 25},
-             .least_inputs = 2,
-             .most_inputs = 3,
-             .types = {.operands = {float_types | ElementType::s32,
-                                    float_types | ElementType::s32 | ElementType::f8e8m0,
-                                    quantized_types},
-                       .results = {first_of(like(2), NamedBy{"output_dtype"}, ElementType::u8)}},
-             .attributes = {"axis", "block_size", "output_dtype", "saturate", "precision"},
-             .lower = &quantize});
-  table.add({.name = "DequantizeLinear",
-             .since = {10, 13, 19, 21, 23, 24, 25},
-             .least_inputs = 2,
-             .most_inputs = 3,
-             .types = {.operands = {quantized_types | ElementType::s32,
-                                    float_types | ElementType::f8e8m0, like(0)},
-                       .results = {first_of(NamedBy{"output_dtype"}, like(1))}},
-             .attributes = {"axis", "block_size", "output_dtype"},
-             .lower = &dequantize});
+  Operator to_integers{
+      .name = "QuantizeLinear",
+      .since = {10, 13, 19, 21, 23, 24, 25},
+      .least_inputs = 2,
+      .most_inputs = 3,
+      .types = {.operands = {float_types | ElementType::s32,
+                             float_types | ElementType::s32 | ElementType::f8e8m0, quantized_types},
+                .results = {first_of(like(2), NamedBy{"output_dtype"}, ElementType::u8)}},
+      .attributes = {"axis", "block_size", "output_dtype", "saturate", "precision"},
+      .lower = &quantize};
+  Operator to_floats{.name = "DequantizeLinear",
+                     .since = {10, 13, 19, 21, 23, 24, 25},
+                     .least_inputs = 2,
+                     .most_inputs = 3,
+                     .types = {.operands = {quantized_types | ElementType::s32,
+                                            float_types | ElementType::f8e8m0, like(0)},
+                               .results = {first_of(NamedBy{"output_dtype"}, like(1))}},
+                     .attributes = {"axis", "block_size", "output_dtype"},
+                     .lower = &dequantize};
+  table.add(to_integers);
+  table.add(to_floats);
+  // ONNX Runtime's quantizer writes these where a model's opset has no integers of 16 bits.
+  for (Operator* const one : {&to_integers, &to_floats}) {
+    one->domain = "com.microsoft";
+    one->since = {1};
+    one->attributes = {"axis"};
+    table.add(std::move(*one));
+  }
   table.add({.name = "DynamicQuantizeLinear",
              .since = {11},
              .most_outputs = 3,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "stoker/api/onnx/core/integer_sums.hpp"
 #include "stoker/api/onnx/optimize/graph_editor.hpp"
 
 namespace stoker::onnx {
@@ -12,7 +11,7 @@ namespace {
 /// How many nodes are looked at for one value.
 constexpr int most_steps = 64;
 
-/// Operators whose first result has the rank and the type of their first operand.
+/// Operators whose first result has the rank of their first operand.
 constexpr auto keeping =
     std::to_array<std::string_view>({"Abs",       "AveragePool", "BatchNormalization",
                                      "Ceil",      "Clip",        "Dropout",
@@ -28,16 +27,6 @@ constexpr auto keeping =
                                      "Log",       "Round",       "LayerNormalization",
                                      "Celu",      "Softsign",    "ThresholdedRelu",
                                      "Sin",       "Cos",         "InstanceNormalization"});
-/// Whose first result has the type of their first operand, and another shape.
-constexpr auto typed = std::to_array<std::string_view>(
-    {"Add",     "Concat",     "Conv",    "ConvTranspose", "Div",          "Expand",
-     "Flatten", "Gather",     "Gemm",    "MatMul",        "Mul",          "ReduceMax",
-     "Pow",     "ReduceMean", "Reshape", "ReduceSum",     "Slice",        "Split",
-     "Squeeze", "Sub",        "Tile",    "Unsqueeze",     "DepthToSpace", "SpaceToDepth",
-     "Einsum",  "Max",        "Min",     "Sum",           "PRelu",        "GatherElements",
-     "Resize",  "Upsample",   "CumSum",  "ReduceMin",     "ReduceProd",   "ReduceSumSquare",
-     "Trilu",   "ReduceL1",   "ReduceL2"});
-
 /// Whose result has the rank of their first operand, and another type.
 constexpr auto scaling =
     std::to_array<std::string_view>({"Cast", "DequantizeLinear", "QuantizeLinear"});
@@ -101,25 +90,13 @@ ElementType GraphEditor::type_of(
     if (const ValueInfo* const input = checked_input(at)) return input->type.element;
     const Node* const node = writer(at);
     if (node == nullptr) return ElementType::undefined;
-    if (is(*node, "Split")) {
-      at = node->inputs.at(0);
-      continue;
-    }
-    if (node->outputs[0] != at) return ElementType::undefined;
-    if (is(*node, "Cast")) return node->element_type("to", ElementType::undefined);
-    if (is(*node, "QuantizeLinear")) {
-      if (!node->has_input(2)) return output_type(*node, ElementType::u8);
-      at = node->inputs[2];
-      continue;
-    }
-    if (is(*node, "Shape") || is(*node, "Size")) return ElementType::s64;
-    if (is(*node, "Where") && node->has_input(1)) {
-      at = node->inputs[1];
-      continue;
-    }
-    if ((!is_any(*node, keeping) && !is_any(*node, typed)) || node->inputs.empty())
-      return ElementType::undefined;
-    at = node->inputs[0];
+    const auto definition = model_.operators->find(node->domain, node->op);
+    if (definition == nullptr) return ElementType::undefined;
+    const auto result =
+        static_cast<std::size_t>(std::ranges::find(node->outputs, at) - node->outputs.begin());
+    const auto operand = operand_of_type(definition->types, result, *node);
+    if (!operand) return type_of_result(definition->types, result, *node, {}, {});
+    at = node->inputs[*operand];
   }
   return ElementType::undefined;
 }

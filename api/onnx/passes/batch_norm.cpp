@@ -35,8 +35,8 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "batch_norm",
-             .summary = "BatchNormalization goes into the weights of the Conv, ConvTranspose, Gemm "
-                        "or MatMul before it",
+             .summary = "BatchNormalization is merged into the weights of the Conv, ConvTranspose, "
+                        "Gemm or MatMul before it",
              .level = Optimize::all,
              .stage = PassStage::weights,
              .run = &run});

@@ -66,11 +66,10 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add(
-      {.name = "cast_pairs",
-       .summary =
-           "Cast to the type that is there goes, as does one to a wider type before another Cast",
-       .run = &run});
+  table.add({.name = "cast_pairs",
+             .summary = "a Cast to the type that its operand already has is removed, and so is a "
+                        "Cast to a wider type before another Cast",
+             .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::cast_pairs

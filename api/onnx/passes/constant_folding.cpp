@@ -58,9 +58,8 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "constant_folding",
-             .summary = "nodes of constants, up to 1 MiB of them, are computed at load, unless "
-                        "that makes weights larger "
-                        "than 1.5 times what they were",
+             .summary = "nodes whose operands are constants of at most 1 MiB are computed at load, "
+                        "unless this makes the weights larger than 1.5 times what they were",
              .stage = PassStage::constants,
              .run = &run});
 }

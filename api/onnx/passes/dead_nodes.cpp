@@ -28,7 +28,7 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "dead_nodes",
-             .summary = "nodes and initializers that no output needs go",
+             .summary = "nodes and initializers that no output needs are removed",
              .run = &run});
 }
 

@@ -144,8 +144,8 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "depth_to_space",
-             .summary = "Reshape, Transpose and Reshape that move blocks between channels, rows "
-                        "and columns are DepthToSpace or SpaceToDepth",
+             .summary = "Reshape, Transpose and Reshape that move blocks between channels and "
+                        "pixels become DepthToSpace or SpaceToDepth",
              .stage = PassStage::patterns,
              .run = &run});
 }

@@ -20,10 +20,9 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add(
-      {.name = "dropout",
-       .summary = "Dropout that does not train and whose mask is not read gives way to its operand",
-       .run = &run});
+  table.add({.name = "dropout",
+             .summary = "a Dropout that does not train and whose mask is not read is removed",
+             .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::dropout

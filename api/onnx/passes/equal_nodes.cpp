@@ -87,10 +87,10 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add(
-      {.name = "equal_nodes",
-       .summary = "equal nodes of equal operands are computed once; random ones are not equal",
-       .run = &run});
+  table.add({.name = "equal_nodes",
+             .summary = "nodes that apply one operator to the same operands are computed once, "
+                        "except random ones",
+             .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::equal_nodes

@@ -84,7 +84,7 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "gelu",
-             .summary = "GELU written out with Erf or Tanh is Gelu",
+             .summary = "GELU that is composed of other operators, with Erf or Tanh, becomes Gelu",
              .level = Optimize::all,
              .stage = PassStage::patterns,
              .run = &run});

@@ -63,8 +63,8 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "hard_swish",
-             .summary = "x · clip(x + 3, 0, 6) / 6 written out, also with Relu and Min or with "
-                        "HardSigmoid, is HardSwish",
+             .summary = "x · clip(x + 3, 0, 6) / 6 becomes HardSwish, also if it is composed with "
+                        "Relu and Min or with HardSigmoid",
              .level = Optimize::all,
              .stage = PassStage::patterns,
              .run = &run});

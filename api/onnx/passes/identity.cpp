@@ -25,7 +25,8 @@ void run(GraphEditor& graph) {
 void define(PassTable& table) {
   table.add(
       {.name = "identity",
-       .summary = "Identity, and Concat, Sum, Mean, Max and Min of one operand, give way to it",
+       .summary =
+           "Identity is removed, and so are Concat, Sum, Mean, Max and Min of a single operand",
        .run = &run});
 }
 

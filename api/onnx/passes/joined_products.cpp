@@ -170,9 +170,9 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "joined_products",
-             .summary = "three or more MatMul or Gemm of one operand with constants, each with a "
-                        "constant added or none, are one product and a Split, as for queries, keys "
-                        "and values; on the CPU only up to 64 KiB of weights",
+             .summary = "three or more MatMul or Gemm of one operand with constant weights, such "
+                        "as those for queries, keys and values, become one product and a Split, "
+                        "and so do their constant biases; on the CPU only up to 64 KiB of weights",
              .level = Optimize::all,
              .stage = PassStage::weights,
              .run = &run});

@@ -51,12 +51,12 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add(
-      {.name = "layer_norm",
-       .summary = "layer normalization written out, with a constant scale, is LayerNormalization",
-       .level = Optimize::all,
-       .stage = PassStage::patterns,
-       .run = &run});
+  table.add({.name = "layer_norm",
+             .summary = "layer normalization that is composed of other operators, with a constant "
+                        "scale, becomes LayerNormalization",
+             .level = Optimize::all,
+             .stage = PassStage::patterns,
+             .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::layer_norm

@@ -6,9 +6,8 @@ namespace stoker::onnx::passes::layouts {
 
 void define(PassTable& table) {
   table.add({.name = "layouts",
-             .summary =
-                 "on the CPU, convolutions have channels last and constant weights in blocks "
-                 "where that takes less time",
+             .summary = "on the CPU, convolutions have channels last and constant weights in "
+                        "blocks where that takes less time",
              .level = Optimize::all,
              .stage = PassStage::plans,
              .choose = [](PlanChoices& choices) { choices.layouts = true; }});

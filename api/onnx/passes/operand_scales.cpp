@@ -62,10 +62,10 @@ void run(GraphEditor& graph) {
 void define(PassTable& table) {
   table.add({.name = "operand_scales",
              .summary =
-                 "BatchNormalization, Mul, Div, Add and Sub of a constant for each channel go "
-                 "into the weights and bias of the Conv, ConvTranspose, Gemm or MatMul "
-                 "behind them, except with a precision of 16 bits; shifts only up to 16, where no "
-                 "padding is, and not into a ConvTranspose",
+                 "BatchNormalization, and Mul, Div, Add and Sub of a constant for each channel, "
+                 "are merged into the weights and bias of the Conv, ConvTranspose, Gemm or MatMul "
+                 "behind them, except with a precision of 16 bits; shifts are merged only up to "
+                 "16, only where nothing is padded, and not into a ConvTranspose",
              .level = Optimize::all,
              .stage = PassStage::weights,
              .changes_ranges = true,

@@ -88,9 +88,9 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "pad",
-             .summary = "a constant Pad with zeros goes into the pads of the Conv or AveragePool "
-                        "behind it, one with minus "
-                        "infinity into those of MaxPool",
+             .summary =
+                 "a constant Pad with zeros is merged into the pads of the Conv or AveragePool "
+                 "behind it, and one with minus infinity into those of a MaxPool",
              .level = Optimize::all,
              .stage = PassStage::weights,
              .run = &run});

@@ -44,7 +44,7 @@ void run(GraphEditor& graph) {
 void define(PassTable& table) {
   table.add({.name = "quantized_clips",
              .summary = "a Relu or Clip before a QuantizeLinear or after a DequantizeLinear is "
-                        "dropped if the 8-bit integers stand for no number beyond its bounds",
+                        "removed if the 8-bit integers represent no number outside its bounds",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

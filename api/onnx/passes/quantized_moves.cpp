@@ -133,9 +133,9 @@ void run(GraphEditor& graph) {
 void define(PassTable& table) {
   table.add({.name = "quantized_moves",
              .summary = "Concat, DepthToSpace, Flatten, Gather, MaxPool, Reshape, Slice, "
-                        "SpaceToDepth, Squeeze, Transpose and Unsqueeze move 8-bit integers, not "
-                        "the floats between DequantizeLinear and QuantizeLinear; where these undo "
-                        "each other, both are dropped",
+                        "SpaceToDepth, Squeeze, Transpose and Unsqueeze between DequantizeLinear "
+                        "and QuantizeLinear move 8-bit integers instead of floats; a "
+                        "DequantizeLinear and a QuantizeLinear that undo each other are removed",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

@@ -178,10 +178,9 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "quantized_products",
-             .summary =
-                 "DequantizeLinear, Conv, MatMul or Gemm, QuantizeLinear of 8-bit integers are "
-                 "QLinearConv, QLinearMatMul or QGemm; a Relu or Clip before the QuantizeLinear is "
-                 "a Clip of integers behind it",
+             .summary = "Conv, MatMul and Gemm between DequantizeLinear and QuantizeLinear of "
+                        "8-bit integers become QLinearConv, QLinearMatMul and QGemm; a Relu or "
+                        "Clip before the QuantizeLinear becomes a Clip of integers",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

@@ -131,10 +131,10 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "quantized_sums",
-             .summary = "where quantized_products does not apply, Conv and MatMul of 8-bit "
-                        "integers and constant ones, which a DequantizeLinear made floats of, are "
-                        "ConvInteger or MatMulInteger before a DequantizeLinear, and Gemm is "
-                        "QGemm; on the CPU quantized_weights does better with the last two",
+             .summary =
+                 "Conv, MatMul and Gemm of dequantized 8-bit integers and constant 8-bit weights "
+                 "become ConvInteger, MatMulInteger and QGemm where quantized_products does not "
+                 "apply; on the CPU, MatMul and Gemm are left to quantized_weights",
              .level = Optimize::all,
              .stage = PassStage::integers,
              .run = &run});

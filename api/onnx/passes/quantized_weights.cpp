@@ -31,6 +31,11 @@ struct Weights {
   ElementType type = ElementType::undefined;
 };
 
+/// Whether one number stands for all weights: [] and [1] say the same.
+bool is_single(const TensorData& tensor) {
+  return tensor.elements() == 1 && tensor.dims.size() <= 1;
+}
+
 /// The extents of scales that the product takes: one, one for each column, or one for each block of a column.
 std::optional<std::int64_t> block_of(const Node& node, const TensorData& numbers,
                                      const TensorData& scale, std::int64_t depth_axis) {
@@ -38,7 +43,7 @@ std::optional<std::int64_t> block_of(const Node& node, const TensorData& numbers
   const auto axis = node.integer("axis", 1);
   const std::int64_t from_front = axis < 0 ? axis + 2 : axis;
   if (block == 0) {
-    if (scale.elements() == 1 && scale.dims.size() <= 1) return 0;
+    if (is_single(scale)) return 0;
     const bool is_by_column = scale.dims.size() == 1 && from_front == 1 - depth_axis &&
                               scale.dims[0] == numbers.dims[static_cast<std::size_t>(from_front)];
     return is_by_column ? std::optional<std::int64_t>{0} : std::nullopt;
@@ -65,7 +70,8 @@ std::optional<Weights> weights_of(const GraphEditor& graph, std::string_view val
   if (!block) return {};
   if (node->has_input(2)) {
     const TensorData* const zero = graph.constant(node->inputs[2]);
-    if (zero == nullptr || zero->type != numbers->type || zero->dims != scale->dims) return {};
+    if (zero == nullptr || zero->type != numbers->type) return {};
+    if (zero->dims != scale->dims && !(is_single(*zero) && is_single(*scale))) return {};
   }
   return Weights{node, *block, numbers->type};
 }
@@ -100,12 +106,14 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add({.name = "quantized_weights",
-             .summary = "MatMul and Gemm read constant integers of 2, 4 or 8 bits that a "
-                        "DequantizeLinear made floats of, which stay packed on the device",
-             .level = Optimize::all,
-             .stage = PassStage::integers,
-             .run = &run});
+  table.add(
+      {.name = "quantized_weights",
+       .summary =
+           "MatMul and Gemm read constant weights of 2, 4 or 8 bits without the DequantizeLinear "
+           "that makes floats of them, so that the weights stay packed on the device",
+       .level = Optimize::all,
+       .stage = PassStage::integers,
+       .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::quantized_weights

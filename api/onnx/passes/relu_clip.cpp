@@ -65,7 +65,7 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "relu_clip",
-             .summary = "Relu and Clip, one after the other, are one of them",
+             .summary = "two Relu or Clip nodes, one after the other, become one",
              .run = &run});
 }
 

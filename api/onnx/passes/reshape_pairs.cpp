@@ -49,11 +49,12 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add({.name = "reshape_pairs",
-             .summary = "before a Reshape to a constant shape, Reshape, Flatten, Squeeze and "
-                        "Unsqueeze go; Squeeze undoes "
-                        "an Unsqueeze of the same axes",
-             .run = &run});
+  table.add(
+      {.name = "reshape_pairs",
+       .summary =
+           "Reshape, Flatten, Squeeze and Unsqueeze before a Reshape to a constant shape are "
+           "removed; a Squeeze that undoes the Unsqueeze before it is removed together with it",
+       .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::reshape_pairs

@@ -21,7 +21,8 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "rms_norm",
-             .summary = "RMS normalization written out, with a constant scale, is RMSNormalization",
+             .summary = "RMS normalization that is composed of other operators, with a constant "
+                        "scale, becomes RMSNormalization",
              .level = Optimize::all,
              .stage = PassStage::patterns,
              .run = &run});

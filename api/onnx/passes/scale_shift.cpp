@@ -27,9 +27,9 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "scale_shift",
-             .summary = "Mul, Div, Add and Sub of a constant for each channel go into the weights "
-                        "and bias of the Conv, "
-                        "ConvTranspose or Gemm before them, Mul and Div into those of a MatMul",
+             .summary = "Mul, Div, Add and Sub of a constant for each channel are merged into the "
+                        "weights and bias of the Conv, ConvTranspose or Gemm before them, Mul and "
+                        "Div also into the weights of a MatMul",
              .level = Optimize::all,
              .stage = PassStage::weights,
              .run = &run});

@@ -48,7 +48,7 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "softmax",
-             .summary = "Exp over its ReduceSum along one axis is Softmax",
+             .summary = "Exp divided by its ReduceSum along one axis becomes Softmax",
              .level = Optimize::all,
              .stage = PassStage::patterns,
              .run = &run});

@@ -64,9 +64,9 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "split_concat",
-             .summary = "a Concat of all parts of a Split, along its axis and in their order, is "
-                        "what was split; a Split of a Concat gives the operands of the Concat if "
-                        "each part is as long as its operand",
+             .summary =
+                 "a Concat that joins all parts of a Split in their order is replaced by what was "
+                 "split; a Split that undoes a Concat is replaced by the operands of the Concat",
              .run = &run});
 }
 

@@ -25,7 +25,7 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "swish",
-             .summary = "x · sigmoid(α x) written out is Swish",
+             .summary = "x · sigmoid(α x) becomes Swish",
              .level = Optimize::all,
              .stage = PassStage::patterns,
              .run = &run});

@@ -70,7 +70,8 @@ void run(GraphEditor& graph) {
 
 void define(PassTable& table) {
   table.add({.name = "transpose_pairs",
-             .summary = "a Transpose of a Transpose is one, and one that moves no axis goes",
+             .summary = "two Transpose nodes, one after the other, become one; a Transpose that "
+                        "moves no axis is removed",
              .run = &run});
 }
 

@@ -36,12 +36,13 @@ void run(GraphEditor& graph) {
 }  // namespace
 
 void define(PassTable& table) {
-  table.add({.name = "winograd",
-             .summary = "on the CPU, Conv of 3 by 3 windows that meet every pixel may be computed "
-                        "with fewer products",
-             .level = Optimize::all,
-             .stage = PassStage::weights,
-             .run = &run});
+  table.add(
+      {.name = "winograd",
+       .summary =
+           "on the CPU, Conv of 3 by 3 windows and stride 1 may be computed with fewer products",
+       .level = Optimize::all,
+       .stage = PassStage::weights,
+       .run = &run});
 }
 
 }  // namespace stoker::onnx::passes::winograd

@@ -72,7 +72,10 @@ void BoundProgram::add_output(const std::string& name, const TensorSpec& spec,
     refuse(ErrorCode::wrong_device, name, "is bound to a buffer of another device");
   for (const auto& [other, taken] : outputs_)
     if (taken == buffer)
-      refuse(ErrorCode::invalid_argument, name, "has the buffer of output '" + other + "'");
+      throw Error{"onnx.bind",
+                  ErrorCode::invalid_argument,
+                  "output '" + name + "' has the buffer of output '" + other + "'",
+                  {{"output", name}, {"other", other}}};
   if (std::ranges::find(read, buffer.handle()) != read.end())
     refuse(ErrorCode::invalid_argument, name, "has a buffer that a run reads");
   outputs_.insert_or_assign(name, buffer);

@@ -5,6 +5,7 @@
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/run/shared_tensors.hpp"
 #include "stoker/api/tensor/core/tensor.hpp"
+#include "stoker/pipeline/tensor/lowering/evaluation.hpp"
 
 namespace stoker::onnx {
 
@@ -81,6 +82,16 @@ Tensor Constants::prepared(const Node& node, std::size_t part,
     return prepared_.emplace(key, std::move(made)).first->second.values[0].tensor();
   if (!kept->second.is_sound()) std::swap(kept->second, made);
   return kept->second.values[0].tensor();  // another thread's, if that was first
+}
+
+void Constants::compute_for_plan(const Tensor& tensor) {
+  if (tensor.evaluated()) return;
+  const expr::Value values[] = {tensor.value()};
+  const auto program = expr::plan_of(values, [] { return current_device().client(); });
+  tensor.eval();
+  if (program == nullptr) return;
+  const std::shared_ptr<DeviceClient> client = tensor.value().buffer().device();
+  client->services().get<expr::ProgramCache>()->forget(*program);
 }
 
 std::uint64_t Constants::device_bytes(Counted& counted) const {

@@ -40,6 +40,9 @@ class Constants {
   /// after the device was lost or the tensor failed. `part` distinguishes several such tensors of one node.
   [[nodiscard]] Tensor prepared(const Node& node, std::size_t part,
                                 const std::function<Tensor()>& make);
+  /// Computes a tensor that stands on constants and belongs to one plan. The device does not keep its program: programs
+  /// of plans that are gone would fill the memory of those that others run again.
+  static void compute_for_plan(const Tensor& tensor);
   /// Buffers that are counted already.
   using Counted = std::unordered_set<const void*>;
   /// The bytes of all tensors on a device that are not in `counted` yet, to which they are added.

@@ -29,7 +29,10 @@ class SegmentMaker {
         recorder_{recorder} {}
 
   Segment::Source source(const Tensor& tensor) {
-    if (!stoker::detail::any_tracked({&tensor, 1})) return {.fixed = tensor.eval()};
+    if (!stoker::detail::any_tracked({&tensor, 1})) {
+      Constants::compute_for_plan(tensor);
+      return {.fixed = tensor};
+    }
     const auto same = [&](const Tensor& one) { return one.value() == tensor.value(); };
     if (const auto found = std::ranges::find_if(parameters_, same); found != parameters_.end())
       return {false, static_cast<std::size_t>(found - parameters_.begin())};

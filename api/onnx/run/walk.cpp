@@ -91,14 +91,18 @@ bool all_evaluated(const Values& results) {
 }
 
 /// What stands on constants only is computed now, not in each run; but not what is much larger than what it is made
-/// of, such as a large tensor of zeros.
-void settle(const Values& results, std::span<const Value> inputs) {
+/// of, such as a large tensor of zeros. `folds`: for all plans.
+void settle(const Values& results, std::span<const Value> inputs, bool folds) {
   std::size_t from = 4096;
   for (const Value& input : inputs) from += bytes_of(input);
   for (const Value& result : results)
     result.visit_cells([&](const std::shared_ptr<Value::Cell>& cell) {
       const Tensor& tensor = cell->tensor;
-      if (!is_tracked(tensor) && tensor.bytes() <= from + from / 2) tensor.eval();
+      if (is_tracked(tensor) || tensor.bytes() > from + from / 2) return;
+      if (folds)
+        tensor.eval();
+      else
+        Constants::compute_for_plan(tensor);
     });
 }
 
@@ -188,7 +192,7 @@ void Walk::take(const PreparedNode& node, Scope& scope) {
     run_.check_limits();
     if (!was_folded) {
       results = compute(node, inputs);
-      settle(*results, inputs);
+      settle(*results, inputs, folds);
     }
   } catch (const Error& error) {
     if (!error.detail("node").empty()) throw;

@@ -95,6 +95,19 @@ std::string wrong_operand(const TypeRule& rule, std::span<const ElementType> typ
   return {};
 }
 
+std::optional<std::size_t> operand_of_type(const TypeRule& rule, std::size_t result,
+                                           const Node& node) {
+  if (rule.results.empty()) return {};
+  for (const TypeSource& source : entry(rule.results, result).sources) {
+    if (const Like* const other = std::get_if<Like>(&source)) {
+      if (node.has_input(other->operand)) return other->operand;
+    } else if (std::visit(Asked{result, node, {}, {}}, source)) {
+      return {};
+    }
+  }
+  return {};
+}
+
 ElementType type_of_result(const TypeRule& rule, std::size_t result, const Node& node,
                            std::span<const ElementType> operands,
                            std::span<const std::vector<ElementType>> bodies) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -77,6 +78,9 @@ template <class... S> [[nodiscard]] ResultType first_of(S... sources) {
 /// What is wrong with operands of these types; empty if nothing is. ElementType::undefined: one that is not given, that
 /// is no tensor, or whose type is not known. A rule that says nothing takes all. Precondition: the rule is sound.
 [[nodiscard]] std::string wrong_operand(const TypeRule& rule, std::span<const ElementType> types);
+/// The position of the operand whose type a result has; nothing if something else says its type.
+[[nodiscard]] std::optional<std::size_t> operand_of_type(const TypeRule& rule, std::size_t result,
+                                                         const Node& node);
 /// `bodies`: of the outputs of each of the node's graphs. Undefined if it is not known.
 [[nodiscard]] ElementType type_of_result(const TypeRule& rule, std::size_t result, const Node& node,
                                          std::span<const ElementType> operands,

@@ -23,6 +23,23 @@ class MicrosoftQuantized : public MicrosoftTest {
   }
 };
 
+TEST_F(MicrosoftQuantized, floats_become_integers_of_8_and_16_bits_and_back) {
+  const Value x{tensor({-3.0, -0.25, 0.75, 1000.0})};
+  auto out = of_microsoft("QuantizeLinear", {x, scalar(0.5F), zero(3, DType::u8)});
+  EXPECT_EQ(whole(out, "y"), (Whole{125, 131, 133, 255}));
+  out = of_microsoft("QuantizeLinear", {x, scalar(0.5F), integers_of({300}, {}, DType::u16)});
+  EXPECT_EQ(whole(out, "y"), (Whole{294, 300, 302, 2300}));
+  EXPECT_EQ(out.at("y").type(), ElementType::u16);
+  out = of_microsoft("DequantizeLinear", {integers_of({294, 300, 302, 2300}, {4}, DType::u16),
+                                          scalar(0.5F), integers_of({300}, {}, DType::u16)});
+  EXPECT_EQ(floats(out, "y"), (std::vector<float>{-3, 0, 1, 1000}));
+  out = of_microsoft("DequantizeLinear",
+                     {integers_of({2, 4, 6, 8}, {2, 2}, DType::s8), Value{tensor({0.5, 2.0})},
+                      integers_of({0, 1}, {2}, DType::s8)},
+                     {named("axis", std::int64_t{0})});
+  EXPECT_EQ(floats(out, "y"), (std::vector<float>{1, 2, 10, 14}));
+}
+
 TEST_F(MicrosoftQuantized, sums_and_products_round_with_the_zero_point) {
   auto out = of_microsoft("QLinearAdd", two(DType::u8, 2));
   EXPECT_EQ(whole(out, "y"), (Whole{106, 134, 164, 196, 101, 72, 106, 138, 171, 206, 50, 87}));

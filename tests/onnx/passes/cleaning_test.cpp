@@ -164,6 +164,18 @@ TEST_F(Cleaning, casts_there_and_back_go) {
          "y = Neg(x)\nd = Cast(k) {to: 1}\nz = Neg(d)\n");
 }
 
+TEST_F(Cleaning, a_cast_to_the_type_that_an_operator_gives_goes) {
+  expect("cast_pairs", R"(
+    in x float[2,3]
+    a = ArgMax(x) {axis: 1}
+    y = Cast(a) {to: 7}
+    b = IsNaN(x)
+    z = Cast(b) {to: 9}
+    out y z
+  )",
+         "y = ArgMax(x) {axis: 1}\nz = IsNaN(x)\n");
+}
+
 TEST_F(Cleaning, a_cast_to_a_type_without_every_value_stays) {
   expect_left("cast_pairs", R"(
     in x float[3]

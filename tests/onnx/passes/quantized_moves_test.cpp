@@ -43,6 +43,26 @@ TEST_F(QuantizedMoves, what_lies_between_equal_scales_moves_integers) {
          "q.2 = Reshape(q.1, shape)\ny = Slice(q.2, from, to, axis)\n");
 }
 
+TEST_F(QuantizedMoves, those_of_microsoft_are_moved_like_those_of_onnx) {
+  Graph graph = GraphText::parse(behind("[2,3]", R"(
+    t = Transpose(d) {perm: [1,0]}
+    y = QuantizeLinear(t, s, z)
+    out y
+  )"),
+                                 opset);
+  for (Node& node : graph.nodes)
+    if (node.op != "Transpose") {
+      node.domain = "com.microsoft";
+      node.opset = 1;
+    }
+  const std::vector<std::string> passes{"microsoft_quantization", "quantized_moves"};
+  const Graph after = rewritten(graph, passes);
+  EXPECT_EQ(GraphText::print(after, graph),
+            "q = QuantizeLinear(x, s, z)\ny = Transpose(q) {perm: [1,0]}\n");
+  EXPECT_EQ(after.nodes.at(0).domain, "");
+  expect_equal_numbers(graph, passes);
+}
+
 TEST_F(QuantizedMoves, an_output_dtype_of_0_says_nothing) {
   expect("quantized_moves", R"(
     in x float[2,3]

@@ -75,6 +75,18 @@ TEST_F(QuantizedWeights, one_scale_for_all_or_for_each_column) {
          "y = DequantizedMatMul(x, w, s, z)\n");
 }
 
+TEST_F(QuantizedWeights, a_number_and_a_vector_of_one_say_the_same) {
+  for (const auto& [scale, zero] : {std::pair{"[]", "[1]"}, {"[1]", "[]"}, {"[1]", "[1]"}})
+    expect("quantized_weights",
+           "in x float[2,16]\n" + constant("w", "uint8[16,3]", 48, 0, 255) + "const s float" +
+               scale + " = 0.25\nconst z uint8" + zero + R"( = 7
+    d = DequantizeLinear(w, s, z)
+    y = MatMul(x, d)
+    out y
+  )",
+           "y = DequantizedMatMul(x, w, s, z)\n");
+}
+
 TEST_F(QuantizedWeights, gemm_with_a_bias_and_columns_that_lie_together) {
   expect("quantized_weights",
          "in x float[3,48]\n" + constant("w", "int4[5,48]", 240, -8, 7) + scales("float[5,3]", 15) +

@@ -154,6 +154,22 @@ TEST_F(Bindings, a_buffer_that_a_run_reads_is_no_output) {
         << outputs.begin()->first;
 }
 
+TEST_F(Bindings, a_buffer_is_one_output_only) {
+  const Model model = GraphBuilder{}
+                          .input("x", {1})
+                          .node("Exp", {"x"}, {"e"})
+                          .node("Neg", {"x"}, {"n"})
+                          .output("e")
+                          .output("n")
+                          .load(here());
+  const NamedValues x{{"x", Tensor{device_.buffer({2.0F})}}};
+  const Buffer out = device_.buffer(DType::f32, Shape{1});
+  const Error error = refusal([&] { (void)model.bind(x, {{"e", out}, {"n", out}}); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(error.detail("output"), "n");
+  EXPECT_EQ(error.detail("other"), "e");
+}
+
 TEST_F(Bindings, only_outputs_that_are_wanted_are_bound) {
   const Model model = GraphBuilder{}
                           .input("x", {1})

@@ -69,6 +69,102 @@ TEST_F(EmptyLoops, stack_into_one_axis_where_only_a_round_would_know_the_shape) 
   EXPECT_EQ(refusal([&] { (void)of_no_rounds(body); }).code(), ErrorCode::unsupported);
 }
 
+TEST_F(EmptyLoops, may_declare_extents_that_no_memory_holds) {
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  GraphBuilder body = doubled_row();
+  body.graph.outputs[1].type = declared({large, 3});
+  EXPECT_EQ(of_no_rounds(body), (Shape{0, large, 3}));
+  for (const std::vector<Dim>& dims :
+       {std::vector<Dim>(Shape::max_rank, 1), std::vector<Dim>(2, large)}) {
+    body.graph.outputs[1].type = declared(dims);
+    const Error error = refusal([&] { (void)of_no_rounds(body); });
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_NE(std::string{error.what()}.find("output 'twice'"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(EmptyLoops, give_no_texts_where_their_rounds_give_texts) {
+  GraphBuilder body;
+  body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .node("Gather", {"words", "round"}, {"word"}, {number("axis", 0)})
+      .output("before")
+      .output("word");
+  const auto run = [&](std::int64_t count) {
+    const Model model = GraphBuilder{}
+                            .input("words", {"n", 2}, ElementType::string)
+                            .input("count", {}, ElementType::s64)
+                            .node("Loop", {"count", ""}, {"y"}, {body.as("body")})
+                            .output("y")
+                            .load(here());
+    return model
+        .run({{"words", Value{Texts{Shape{2, 2}, {"a", "b", "c", "d"}}}},
+              {"count", Known::integer(count)}})
+        .get()
+        .at("y");
+  };
+  const Value two = run(2);
+  EXPECT_EQ(two.shape(), (Shape{2, 2}));
+  EXPECT_EQ(two.texts().strings, (std::vector<std::string>{"a", "b", "c", "d"}));
+  EXPECT_EQ(run(0).type(), ElementType::string);
+  EXPECT_EQ(run(0).shape(), (Shape{0, 2}));
+  ValueType type = declared({5});
+  type.element = ElementType::string;
+  body.graph.outputs[1].type = type;
+  EXPECT_EQ(run(0).shape(), (Shape{0, 5}));
+  EXPECT_TRUE(run(0).texts().strings.empty());
+}
+
+TEST_F(EmptyLoops, texts_of_rounds_that_a_cut_separates_are_refused) {
+  GraphBuilder body;
+  body.input("round", {}, ElementType::s64)
+      .input("before", {}, ElementType::boolean)
+      .constant("bound", reals({0}))
+      .node("Gather", {"words", "round"}, {"word"}, {number("axis", 0)})
+      .node("Gather", {"x", "round"}, {"element"}, {number("axis", 0)})
+      .node("Greater", {"element", "bound"}, {"goes_on"})
+      .output("goes_on")
+      .output("word");
+  const Model model = GraphBuilder{}
+                          .input("words", {2}, ElementType::string)
+                          .input("x", {2})
+                          .input("yes", {}, ElementType::boolean)
+                          .node("Loop", {"", "yes"}, {"y"}, {body.as("body")})
+                          .output("y")
+                          .load(here());
+  const Error error = refusal([&] {
+    (void)model
+        .run({{"words", Value{Texts{Shape{2}, {"a", "b"}}}},
+              {"x", ones({2})},
+              {"yes", Known::integer(1, ElementType::boolean)}})
+        .get();
+  });
+  EXPECT_EQ(error.code(), ErrorCode::unsupported);
+  EXPECT_NE(std::string{error.what()}.find("stacks texts"), std::string::npos) << error.what();
+}
+
+TEST_F(EmptyLoops, of_scans_give_texts_along_the_axis_of_the_scan) {
+  GraphBuilder body;
+  body.input("place", {}, ElementType::s64)
+      .node("Gather", {"words", "place"}, {"word"}, {number("axis", 0)})
+      .output("word");
+  const Model model = GraphBuilder{}
+                          .input("words", {3, 2}, ElementType::string)
+                          .input("places", {"n"}, ElementType::s64)
+                          .node("Scan", {"places"}, {"y"},
+                                {body.as("body"), number("num_scan_inputs", 1),
+                                 named("scan_output_axes", std::vector<std::int64_t>{1})})
+                          .output("y")
+                          .load(here());
+  const auto run = [&](const std::vector<std::int64_t>& places) {
+    const Value words{Texts{Shape{3, 2}, {"a", "b", "c", "d", "e", "f"}}};
+    return model.run({{"words", words}, {"places", Known::integers(places)}}).get().at("y");
+  };
+  EXPECT_EQ(run({}).shape(), (Shape{2, 0}));
+  EXPECT_EQ(run({2, 0}).shape(), (Shape{2, 2}));
+  EXPECT_EQ(run({2, 0}).texts().strings, (std::vector<std::string>{"e", "a", "f", "b"}));
+}
+
 TEST_F(EmptyLoops, follow_a_count_that_the_run_finds_to_be_0) {
   GraphBuilder body = doubled_row();
   body.graph.outputs[1].type = of_any_shape();
