@@ -80,6 +80,7 @@ std::int64_t BatchQueue::drop_answered(Line& line) {
 
 Batch BatchQueue::take_from(Line& line) {
   Batch batch;
+  batch.pieces.reserve(std::min(line.pieces.size(), static_cast<std::size_t>(rules_.batch_size)));
   const auto take = [&](std::int64_t rows) {
     Piece& first = line.pieces.front();
     Piece taken = first;

@@ -31,7 +31,7 @@ void Batcher::on(SubmitCall submitted) {
     call->left_queue();
     return;
   }
-  if (leaving_) return fail(call, *parts_.admission->closed());
+  if (leaving_) return fail(call, ended_error(*leaving_));
   if (call->deadline() != Clock::time_point::max()) deadlines_.emplace(call->deadline(), call);
   queue_.add(std::move(submitted.call), now());
   dispatch();
@@ -168,8 +168,10 @@ void Batcher::start(Worker& worker, Batch batch) {
 
 void Batcher::end(const Batch& batch, Result<BatchOutputs> outcome) {
   if (outcome) {
+    const std::uint64_t before = totals_.answered;
     for (std::size_t i = 0; i < batch.pieces.size(); ++i)
       deliver(batch.pieces[i], std::move((**outcome)[i]));
+    answered_.add(static_cast<double>(totals_.answered - before), now());
     return;
   }
   if (parts_.retry != BatchRetry::never && !batch.again && !leaving_ && batch.wanted())
@@ -193,7 +195,7 @@ void Batcher::deliver(const Piece& piece, NamedValues outputs) {
   }
   if (!call->complete(std::move(answer))) return;
   ++totals_.answered;
-  answered_.add(1, now());
+  call->release_inputs();
   settle(call);
 }
 
@@ -232,6 +234,7 @@ void Batcher::cancel_unwanted() {
 }
 
 void Batcher::expire() {
+  if (deadlines_.empty()) return;
   const auto at = now();
   while (!deadlines_.empty() && deadlines_.begin()->first <= at) {
     const CallPtr call = deadlines_.begin()->second;
@@ -257,8 +260,9 @@ void Batcher::arm_timer() {
 // --- the end -------------------------------------------------------------------------------------
 
 void Batcher::close(const ExitReason& why) {
-  parts_.admission->close(ended_error(why));
-  for (const CallHolder& call : queue_.clear()) fail(call.pointer(), *parts_.admission->closed());
+  const Error ended = ended_error(why);
+  parts_.admission->close(ended);
+  for (const CallHolder& call : queue_.clear()) fail(call.pointer(), ended);
 }
 
 bool Batcher::is_idle() const noexcept {

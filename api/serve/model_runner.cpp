@@ -1,12 +1,10 @@
 #include "stoker/api/serve/model_runner.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/actors/reply_promise.hpp"
 #include "stoker/api/serve/row_memory.hpp"
 #include "stoker/api/tensor/core/transfer.hpp"
+#include "stoker/runtime/futures/when.hpp"
 
 namespace stoker::serve {
 namespace {
@@ -56,7 +54,7 @@ Future<BatchOutputs> ModelRunner::run(const std::shared_ptr<const Batch>& batch,
   const PredictOptions options{.limits = {.cancel = cancel}};
   const Future<NamedValues> predicted = model_.predict(inputs_of(*batch), options);
   if (const Result<NamedValues>* const at_once = predicted.poll())
-    return finish(*batch, at_once->value(), options.limits);
+    return finish(batch, at_once->value(), options.limits);
   auto answer = std::make_shared<ReplyPromise<BatchOutputs>>();
   Future<BatchOutputs> future = answer->future();
   static_cast<void>(predicted.then(model_.device().client()->executor(),
@@ -64,7 +62,7 @@ Future<BatchOutputs> ModelRunner::run(const std::shared_ptr<const Batch>& batch,
                                     limits = options.limits](const Result<NamedValues>& outputs) {
                                      try {
                                        std::move(*answer).follow(
-                                           self->finish(*batch, outputs.value(), limits));
+                                           self->finish(batch, outputs.value(), limits));
                                      } catch (...) {
                                        answer->set(error_from_current_exception("serving"));
                                      }
@@ -72,21 +70,26 @@ Future<BatchOutputs> ModelRunner::run(const std::shared_ptr<const Batch>& batch,
   return future;
 }
 
-Future<BatchOutputs> ModelRunner::finish(const Batch& batch, const NamedValues& outputs,
+Future<BatchOutputs> ModelRunner::finish(const std::shared_ptr<const Batch>& batch,
+                                         const NamedValues& outputs,
                                          const CommandOptions& limits) const {
   const DeviceScope scope{model_.device()};
-  auto all = std::make_shared<std::vector<NamedValues>>();
-  std::vector<Tensor> tensors = tensors_of(outputs);
-  if (batch.pieces.size() == 1 && batch.size == batch.rows) {
-    all->push_back(outputs);
-  } else {
-    eval(tensors, limits);  // as one program, before the copies ask for its results one by one
-    *all = cut(batch, outputs);
-    tensors.clear();
-    for (const NamedValues& one : *all)
-      std::ranges::move(tensors_of(one), std::back_inserter(tensors));
-  }
-  return when_computed(tensors, std::move(all), limits);
+  if (batch->pieces.size() == 1 && batch->size == batch->rows)
+    return when_computed(tensors_of(outputs),
+                         std::make_shared<std::vector<NamedValues>>(1, outputs), limits);
+  check_rows(*batch, outputs);
+  std::vector<Tensor> tensors;
+  for (const auto& [name, value] : outputs) tensors.push_back(value.tensor());
+  eval(tensors, limits);  // as one program, before their elements are asked for one by one
+  std::vector<Future<std::vector<std::byte>>> reads;
+  for (const Tensor& tensor : tensors) reads.push_back(tensor.buffer().read_bytes(limits));
+  return when_all(std::move(reads))
+      .then(model_.device().client()->executor(),
+            [self = shared_from_this(), batch,
+             outputs](const Result<std::vector<std::vector<std::byte>>>& bytes) {
+              if (!bytes) return Result<BatchOutputs>{bytes.error()};
+              return Result<BatchOutputs>{self->cut(*batch, outputs, *bytes)};
+            });
 }
 
 NamedValues ModelRunner::inputs_of(const Batch& batch) const {
@@ -102,37 +105,44 @@ NamedValues ModelRunner::inputs_of(const Batch& batch) const {
       continue;
     }
     const std::size_t axis = layout_.input_axis(i);
-    const Tensor one = values[i].tensor();
-    RowMemory memory{model_.device(), {one.dtype(), one.shape().with(axis, batch.size)}, axis};
-    std::int64_t row = 0;
-    for (const Piece& piece : batch.pieces) {
-      memory.put(row, piece.call->request().values[i].tensor(), piece.first_row, piece.rows);
-      row += piece.rows;
-    }
-    memory.repeat_last(row);
-    joined.emplace(inputs[i].name, onnx::Value{memory.tensor(), values[i].type()});
+    std::vector<RowsOf> parts;
+    parts.reserve(batch.pieces.size());
+    for (const Piece& piece : batch.pieces)
+      parts.push_back({&piece.call->request().values[i], piece.first_row, piece.rows});
+    const DType dtype =
+        values[i].is_known() ? values[i].known().spec().dtype : values[i].tensor().dtype();
+    const TensorSpec spec{dtype, values[i].shape().with(axis, batch.size)};
+    joined.emplace(inputs[i].name,
+                   onnx::Value{joined_rows(model_.device(), spec, axis, parts), values[i].type()});
   }
   return joined;
 }
 
-std::vector<NamedValues> ModelRunner::cut(const Batch& batch, const NamedValues& outputs) const {
-  std::vector<NamedValues> all(batch.pieces.size());
+void ModelRunner::check_rows(const Batch& batch, const NamedValues& outputs) const {
   for (const auto& [name, value] : outputs) {
     const std::size_t axis = layout_.output_axis(name);
-    const Tensor whole = value.tensor();
-    if (whole.shape().rank() <= axis || whole.shape()[axis] != batch.size)
-      throw Error{"serving",
-                  ErrorCode::shape_mismatch,
-                  "output '" + name + "' has not as many rows as its batch",
-                  {{"output", name},
-                   {"rows", std::to_string(batch.size)},
-                   {"came", whole.shape().to_string()}}};
-    std::int64_t row = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::int64_t rows = batch.pieces[i].rows;
-      all[i].emplace(name, onnx::Value{copied_rows(whole, axis, row, rows), value.type()});
-      row += rows;
-    }
+    if (value.is_tensor() && value.shape().rank() > axis && value.shape()[axis] == batch.size)
+      continue;
+    throw Error{
+        "serving",
+        ErrorCode::shape_mismatch,
+        "output '" + name + "' has not as many rows as its batch",
+        {{"output", name}, {"rows", std::to_string(batch.size)}, {"came", value.to_string()}}};
+  }
+}
+
+BatchOutputs ModelRunner::cut(const Batch& batch, const NamedValues& outputs,
+                              const std::vector<std::vector<std::byte>>& bytes) const {
+  auto all = std::make_shared<std::vector<NamedValues>>(batch.pieces.size());
+  std::vector<std::int64_t> rows;
+  rows.reserve(batch.pieces.size());
+  for (const Piece& piece : batch.pieces) rows.push_back(piece.rows);
+  auto elements = bytes.begin();
+  for (const auto& [name, value] : outputs) {
+    const std::vector<Tensor> each = cut_rows(model_.device(), value.tensor().spec(),
+                                              layout_.output_axis(name), *elements++, rows);
+    for (std::size_t i = 0; i < each.size(); ++i)
+      (*all)[i].emplace(name, onnx::Value{each[i], value.type()});
   }
   return all;
 }
@@ -143,11 +153,10 @@ NamedValues ModelRunner::join(std::vector<Part> parts) const {
   for (const Part& part : parts) rows += part.rows;
   for (const auto& [name, value] : parts.front().outputs) {
     const std::size_t axis = layout_.output_axis(name);
-    const Tensor first = value.tensor();
-    RowMemory memory{model_.device(), {first.dtype(), first.shape().with(axis, rows)}, axis};
-    for (const Part& part : parts)
-      memory.put(part.first_row, part.outputs.at(name).tensor(), 0, part.rows);
-    joined.emplace(name, onnx::Value{memory.tensor(), value.type()});
+    std::vector<RowsOf> all;
+    for (const Part& part : parts) all.push_back({&part.outputs.at(name), 0, part.rows});
+    const TensorSpec spec{value.tensor().dtype(), value.shape().with(axis, rows)};
+    joined.emplace(name, onnx::Value{joined_rows(model_.device(), spec, axis, all), value.type()});
   }
   return joined;
 }

@@ -1,8 +1,7 @@
 // Runs batches on a model: joins the rows of the requests, predicts, and cuts the results.
 //
-// Rows are copied by the device, so nothing waits for them. A batch of one whole request is passed on as it is. In any
-// other batch each request gets memory of its own for its results, so nobody's slow reading keeps the results of
-// others alive.
+// A batch of one whole request is passed on as it is. In any other batch each request gets memory of its own for its
+// results, so nobody's slow reading keeps the results of others alive.
 //
 // Threads: any.
 #pragma once
@@ -26,9 +25,15 @@ class ModelRunner final : public BatchRunner, public std::enable_shared_from_thi
 
  private:
   [[nodiscard]] NamedValues inputs_of(const Batch& batch) const;
-  [[nodiscard]] Future<BatchOutputs> finish(const Batch& batch, const NamedValues& outputs,
+  /// What run() gives for these outputs of the model, which may still be lazy.
+  [[nodiscard]] Future<BatchOutputs> finish(const std::shared_ptr<const Batch>& batch,
+                                            const NamedValues& outputs,
                                             const CommandOptions& limits) const;
-  [[nodiscard]] std::vector<NamedValues> cut(const Batch& batch, const NamedValues& outputs) const;
+  /// Throws shape_mismatch for an output whose rows are not those of the batch.
+  void check_rows(const Batch& batch, const NamedValues& outputs) const;
+  /// The outputs of each piece; `bytes`: the elements of each output.
+  [[nodiscard]] BatchOutputs cut(const Batch& batch, const NamedValues& outputs,
+                                 const std::vector<std::vector<std::byte>>& bytes) const;
 
   const AnyModel model_;
   const RowLayout layout_;

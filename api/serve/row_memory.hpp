@@ -1,40 +1,38 @@
-// Rows of tensors, copied on their device.
+// Rows of values, joined into one tensor and cut apart again.
 //
-//     RowMemory batch{device, spec, axis};           // room for all rows
-//     batch.put(0, tensor, 2, 3);                    // rows 2 to 4 of the tensor become rows 0 to 2
-//     batch.repeat_last(3);                          // the third row is copied to the end
-//     const Tensor joined = batch.tensor();          // ordered behind the copies
+//     const Tensor all = joined_rows(device, spec, 0, parts);    // parts: values and their rows
+//     const std::vector<Tensor> each = cut_rows(device, spec, 0, bytes, {2, 3});
 //
-// Threads: one at a time. No call blocks. Errors are thrown: those of Buffer::copy_to().
+// `axis` is that of the rows. Small rows that the host can read now are copied by the calling thread; all others are
+// copied by the device, and the result is ordered behind these copies. No call waits.
+//
+// Threads: any. Errors are thrown: those of Device::buffer() and Buffer::copy_to().
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
-#include "stoker/api/tensor/core/tensor.hpp"
+#include "stoker/api/onnx/core/value.hpp"
 
 namespace stoker::serve {
 
-class RowMemory {
- public:
-  /// Rows lie along `axis`.
-  RowMemory(const Device& device, const TensorSpec& spec, std::size_t axis);
-
-  /// Copies `rows` rows of `from`, starting at `first`, to the rows from `at` on. `from` may be on another device.
-  void put(std::int64_t at, const Tensor& from, std::int64_t first, std::int64_t rows);
-  /// Fills the rows from `at` on with copies of the row before them.
-  void repeat_last(std::int64_t at);
-  [[nodiscard]] Tensor tensor() const { return Tensor{buffer_}; }
-
- private:
-  Buffer buffer_;
-  std::size_t axis_;
-  std::int64_t rows_;      ///< of the memory
-  std::int64_t blocks_;    ///< elements before the axis, each of which has its rows
-  std::size_t row_bytes_;  ///< of a row in a block
+/// Some rows of a tensor value.
+struct RowsOf {
+  const onnx::Value* value;
+  std::int64_t first = 0;
+  std::int64_t rows = 0;
 };
 
-/// These rows of the tensor in memory of their own.
-[[nodiscard]] Tensor copied_rows(const Tensor& from, std::size_t axis, std::int64_t first,
-                                 std::int64_t rows);
+/// A tensor of this spec: the rows of the parts, then copies of the last one until it is full.
+[[nodiscard]] Tensor joined_rows(const Device& device, const TensorSpec& spec, std::size_t axis,
+                                 std::span<const RowsOf> parts);
+
+/// The elements `bytes` of a tensor of this spec as tensors of so many rows each, in memory of their own. Rows that are
+/// left over are dropped.
+[[nodiscard]] std::vector<Tensor> cut_rows(const Device& device, const TensorSpec& spec,
+                                           std::size_t axis, std::span<const std::byte> bytes,
+                                           std::span<const std::int64_t> rows);
 
 }  // namespace stoker::serve

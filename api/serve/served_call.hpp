@@ -54,6 +54,8 @@ class ServedCall final : public FutureState<NamedValues> {
 
   /// Its last row has left the queue: others may take its place.
   void left_queue() noexcept { ticket_.give_back(); }
+  /// It has its result, and no batch reads its inputs any more.
+  void release_inputs() noexcept { request_.values.clear(); }
   /// False if it was answered before.
   bool fail(Error why) noexcept { return complete(Result<NamedValues>{std::move(why)}); }
   /// Takes the outputs for some of its rows. When all rows are there, returns their parts in order of rows.
@@ -70,7 +72,7 @@ class ServedCall final : public FutureState<NamedValues> {
   }
   void abandon() noexcept;
 
-  const CheckedRequest request_;
+  CheckedRequest request_;
   const Clock::time_point deadline_;
   Admission::Ticket ticket_;
   const std::shared_ptr<const Admission> admission_;
