@@ -1,4 +1,5 @@
-// The actor that runs batches, one at a time; a child of the serving's supervisor.
+// The actor that starts batches; a child of the serving's supervisor. The batcher gives it one at a time, and hears of
+// the end from the batch itself (batch_notice.hpp).
 //
 // An Error of the runner fails the batch. Any other exception ends the worker: its supervisor starts another, and the
 // batcher, which monitors it, answers or repeats the batch.
@@ -26,7 +27,8 @@ class BatchRunner {
   BatchRunner(const BatchRunner&) = delete;
   BatchRunner& operator=(const BatchRunner&) = delete;
 
-  /// Starts the batch and does not wait. `cancel` ends it once nobody waits for any of its rows.
+  /// Starts the batch and does not wait. It reads the inputs of calls before it returns, and not later: then a call may
+  /// have been answered. `cancel` ends it once nobody waits for any of its rows.
   [[nodiscard]] virtual Future<BatchOutputs> run(const std::shared_ptr<const Batch>& batch,
                                                  const CancelToken& cancel) const = 0;
   /// The outputs of a call whose rows ran in these parts, in order of rows.
@@ -46,8 +48,6 @@ class BatchWorker : public Actor {
   void on(const RunBatch& run);
 
  private:
-  void finish(Result<BatchOutputs> outcome);
-
   const std::shared_ptr<const BatchRunner> runner_;
   const ActorRef<Batcher> batcher_;
 };

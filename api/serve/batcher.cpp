@@ -54,7 +54,11 @@ void Batcher::on(BatchEnded ended) {
   const auto worker =
       std::ranges::find(workers_, ended.worker, [](const Worker& one) { return one.actor.id(); });
   if (worker == workers_.end() || !worker->batch) return;
-  end(*std::exchange(worker->batch, nullptr), std::move(ended.outcome));
+  const std::shared_ptr<const Batch> batch = std::move(worker->batch);
+  worker->batch = nullptr;
+  // The device computes the next batch while the callers of this one are woken.
+  if (ended.outcome) start_batches();
+  end(*batch, std::move(ended.outcome));
   dispatch();
 }
 
@@ -138,13 +142,17 @@ Batcher::Worker* Batcher::free_worker() noexcept {
   return found == workers_.end() ? nullptr : &*found;
 }
 
-void Batcher::dispatch() {
+void Batcher::start_batches() {
   expire();
   for (Worker* worker = free_worker(); worker != nullptr; worker = free_worker()) {
     std::optional<Batch> batch = queue_.take(now());
     if (!batch) break;
     start(*worker, *std::move(batch));
   }
+}
+
+void Batcher::dispatch() {
+  start_batches();
   if (leaving_ && is_idle()) return leave(*leaving_);
   tell_drained();
   arm_timer();

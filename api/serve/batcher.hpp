@@ -84,7 +84,9 @@ class Batcher : public Actor {
   void terminate(const ExitReason& why) override;
 
   [[nodiscard]] Clock::time_point now() const { return executor()->clock().now(); }
-  /// Gives batches to free workers, and arms the timer for what is to be done later.
+  /// Gives batches to free workers.
+  void start_batches();
+  /// The same, and arms the timer for what is to be done later.
   void dispatch();
   void start(Worker& worker, Batch batch);
   [[nodiscard]] Worker* free_worker() noexcept;

@@ -19,13 +19,16 @@ std::vector<Tensor> tensors_of(const NamedValues& values) {
 /// Ready with the outputs of a batch once their tensors are computed. It publishes in place, without a task.
 class Computed final : public FutureState<BatchOutputs>, private Waiter {
  public:
-  Computed(Future<> done, BatchOutputs outputs)
-      : done_{std::move(done)}, outputs_{std::move(outputs)} {}
+  Computed(std::vector<Future<>> each, BatchOutputs outputs)
+      : each_{std::move(each)}, done_{when_all(each_)}, outputs_{std::move(outputs)} {}
   void start() noexcept {
     intrusive_ptr_add_ref(this);  // until it is woken
     done_.on_ready(*this);
   }
-  void assist(time_point deadline) noexcept override { done_.state()->assist(deadline); }
+  void assist(time_point deadline) noexcept override {
+    for (const Future<>& one : each_)
+      if (!one.ready()) one.state()->assist(deadline);
+  }
 
  private:
   void wake() noexcept override {
@@ -33,6 +36,7 @@ class Computed final : public FutureState<BatchOutputs>, private Waiter {
     const Result<void>& done = *done_.poll();
     complete(done ? Result<BatchOutputs>{std::move(outputs_)} : Result<BatchOutputs>{done.error()});
   }
+  const std::vector<Future<>> each_;
   const Future<> done_;
   BatchOutputs outputs_;
 };
@@ -40,8 +44,11 @@ class Computed final : public FutureState<BatchOutputs>, private Waiter {
 Future<BatchOutputs> when_computed(const std::vector<Tensor>& tensors, BatchOutputs outputs,
                                    const CommandOptions& limits) {
   if (tensors.empty()) return make_ready_future<BatchOutputs>(std::move(outputs));
+  eval(tensors, limits);
+  std::vector<Future<>> each;
+  for (const Tensor& tensor : tensors) each.push_back(tensor.computed());
   const boost::intrusive_ptr<Computed> state{
-      new Computed{computed(tensors, limits), std::move(outputs)}};  // NOLINT: counted
+      new Computed{std::move(each), std::move(outputs)}};  // NOLINT: counted
   state->start();
   return Future<BatchOutputs>{state};
 }

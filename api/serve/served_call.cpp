@@ -2,9 +2,26 @@
 
 #include <algorithm>
 
+#include "stoker/api/serve/batch_notice.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::serve {
+
+ServedCall::~ServedCall() {
+  if (FutureCore* const work = work_.load(std::memory_order_acquire)) intrusive_ptr_release(work);
+}
+
+void ServedCall::set_work(boost::intrusive_ptr<FutureCore> work) noexcept {
+  FutureCore* none = nullptr;
+  if (work_.compare_exchange_strong(none, work.get(), std::memory_order_acq_rel)) work.detach();
+}
+
+void ServedCall::assist(time_point deadline) noexcept {
+  FutureCore* const work = work_.load(std::memory_order_acquire);
+  if (work == nullptr) return;
+  const BatchNotice::Here here;
+  work->assist(deadline);
+}
 
 std::vector<Part> ServedCall::add(Part part) {
   rows_there_ += part.rows;

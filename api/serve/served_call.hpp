@@ -45,6 +45,7 @@ class ServedCall final : public FutureState<NamedValues> {
         admission_{std::move(admission)},
         batcher_{std::move(batcher)},
         tell_{tell} {}
+  ~ServedCall() override;
 
   [[nodiscard]] const CheckedRequest& request() const noexcept { return request_; }
   [[nodiscard]] Clock::time_point deadline() const noexcept { return deadline_; }
@@ -54,6 +55,10 @@ class ServedCall final : public FutureState<NamedValues> {
 
   /// Its last row has left the queue: others may take its place.
   void left_queue() noexcept { ticket_.give_back(); }
+  /// What computes its result, for a call that is alone in its batch: the first such work stays.
+  void set_work(boost::intrusive_ptr<FutureCore> work) noexcept;
+  /// The waiting thread takes part in that work, and in telling the batcher of its end.
+  void assist(time_point deadline) noexcept override;
   /// It has its result, and no batch reads its inputs any more.
   void release_inputs() noexcept { request_.values.clear(); }
   /// False if it was answered before.
@@ -79,6 +84,7 @@ class ServedCall final : public FutureState<NamedValues> {
   const std::weak_ptr<ActorCell> batcher_;
   const TellCancelled tell_;
   std::atomic<std::uint32_t> holders_{0};
+  std::atomic<FutureCore*> work_{nullptr};  ///< counted
   std::vector<Part> parts_;
   std::int64_t rows_there_ = 0;
 };

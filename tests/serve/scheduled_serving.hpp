@@ -25,7 +25,7 @@ inline Numbers numbers_of(const onnx::Value& value) { return value.known().to_re
 class HeldRunner final : public BatchRunner {
  public:
   struct Run {
-    std::shared_ptr<const Batch> batch;
+    std::vector<Numbers> pieces;
     CancelToken cancel;
     std::shared_ptr<Promise<BatchOutputs>> answer;
   };
@@ -33,10 +33,12 @@ class HeldRunner final : public BatchRunner {
   Future<BatchOutputs> run(const std::shared_ptr<const Batch>& batch,
                            const CancelToken& cancel) const override {
     ++started;
-    for (const Piece& piece : batch->pieces)
-      for (const double number : rows_of(piece))
+    std::vector<Numbers> pieces;
+    for (const Piece& piece : batch->pieces) {
+      for (const double number : pieces.emplace_back(rows_of(piece)))
         if (number < 0) throw std::runtime_error{"poison"};
-    runs.push_back({batch, cancel, std::make_shared<Promise<BatchOutputs>>()});
+    }
+    runs.push_back({std::move(pieces), cancel, std::make_shared<Promise<BatchOutputs>>()});
     return runs.back().answer->future();
   }
   NamedValues join(std::vector<Part> parts) const override {
@@ -49,8 +51,7 @@ class HeldRunner final : public BatchRunner {
   void finish(std::size_t which = 0) {
     const Run run = take(which);
     auto outputs = std::make_shared<std::vector<NamedValues>>();
-    for (const Piece& piece : run.batch->pieces) {
-      Numbers rows = rows_of(piece);
+    for (Numbers rows : run.pieces) {
       for (double& number : rows) number *= 2;
       outputs->push_back({{"y", value_of(rows)}});
     }
@@ -64,8 +65,8 @@ class HeldRunner final : public BatchRunner {
     std::vector<Numbers> all;
     for (const Run& run : runs) {
       Numbers& numbers = all.emplace_back();
-      for (const Piece& piece : run.batch->pieces)
-        for (const double number : rows_of(piece)) numbers.push_back(number);
+      for (const Numbers& rows : run.pieces)
+        for (const double number : rows) numbers.push_back(number);
     }
     return all;
   }
