@@ -63,6 +63,23 @@ double closed_loop(const Serving& serving, const NamedValues& row, double second
   return static_cast<double>(count) / passed;
 }
 
+/// One thread that keeps as many requests in flight, as an event loop does. Returns rows a second.
+double requests_ahead(const Serving& serving, const NamedValues& row, double seconds) {
+  std::vector<Future<NamedValues>> asked;
+  for (int i = 0; i < callers; ++i) asked.push_back(serving.run(row));
+  std::size_t count = 0;
+  const auto start = Clock::now();
+  while (seconds_since(start) < seconds)
+    for (Future<NamedValues>& one : asked) {
+      wait_for(one.get());
+      one = serving.run(row);
+      ++count;
+    }
+  const double passed = seconds_since(start);
+  for (const Future<NamedValues>& one : asked) static_cast<void>(one.wait());
+  return static_cast<double>(count) / passed;
+}
+
 void against_offline(Context& context, const System& system, const AnyModel& model,
                      const std::string& name) {
   const Serving serving =
@@ -93,6 +110,10 @@ void against_offline(Context& context, const System& system, const AnyModel& mod
       Row{name + ", 64 callers, p99", latencies.quantile(0.99) * 1e3, "ms", Better::lower}
           .against("a batch of 32", batch_seconds.median() * 1e3)
           .aim_ratio(2.2));
+  const Samples ahead =
+      sample(context.repeats(10), [&] { return requests_ahead(serving, row, 0.5); });
+  context.report.add(Row{name + ", one thread 64 ahead", ahead, "rows/s", Better::higher}.against(
+      "batches of 32, offline", rates.peer));
   const Duel idle = duel(
       context.repeats(2000), [&] { return seconds_of([&] { wait_for(serving.run(row).get()); }); },
       [&] { return seconds_of([&] { run_directly(model, row); }); });
@@ -177,6 +198,12 @@ void batcher_alone(Context& context, const System& system) {
   context.report.add(
       Row{"batcher alone", seconds.rates(requests * 1e-3), "k/s", Better::higher}.aim(500).remark(
           "one caller, 512 requests ahead; the model is a function that returns"));
+  Samples latencies;
+  const Samples switches = sample(
+      context.repeats(10), [&] { return closed_loop(serving, one_number, 0.25, latencies); });
+  context.report.add(
+      Row{"batcher alone, 64 callers", switches.scaled(1e-3), "k/s", Better::higher}.remark(
+          "each waits for its answer: what waking threads allows"));
   const AllocationCount count;
   ask();
   context.report.add(Row{"batcher alone, allocations a request",

@@ -1,5 +1,6 @@
 // Exactly one answer for each request, in any order of events: thousands of seeds, each with its own order of messages,
 // and with crashes, failures, cancellations, deadlines, changes of options and an end in between.
+#include <cstdlib>
 #include <random>
 
 #include "stoker/tests/serve/scheduled_serving.hpp"
@@ -140,7 +141,8 @@ class Chaos {
 TEST(OneAnswer, for_each_request_whatever_happens) {
   const System system;
   const Device device = system.device("null");
-  for (unsigned seed = 1; seed <= 4000; ++seed) {
+  const unsigned seeds = std::getenv("STOKER_TEST_HEAVY") != nullptr ? 50'000 : 4000;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Chaos{device, seed}.live();
     if (testing::Test::HasFailure()) return;
