@@ -237,7 +237,7 @@ void serving(Context& context) {
   const TemporaryFolder folder;
   write_made_models(folder.path());
   const Device cpu = system.device("cpu");
-  for (const char* name : {"mlp", "cnn"})
+  for (const char* name : {"mlp", "cnn", "encoder"})
     against_offline(context, system,
                     load_model(folder.path() / name / "model.onnx", {.device = cpu}), name);
 }
