@@ -51,6 +51,7 @@ constexpr Group groups[] = {
     {"predictions", "predictions of models, traced once and built anew, against LibTorch",
      predictions},
     {"onnx", "ONNX models from the call to the result, against ONNX Runtime", onnx},
+    {"serving", "batches for many callers, against batches offline and direct runs", serving},
     {"gpu_kernels", "kernels on a GPU, against its memory and arithmetic", gpu_kernels},
     {"gpu_tensors", "tensors on a GPU, against copies", gpu_tensors},
     {"server", "an event loop that shares its thread with Stoker", server},

@@ -11,6 +11,7 @@
 #   Stoker::tensor_script  the functions of tensors for Lua scripts
 #   Stoker::nn_script  Lua scripts that describe a training or use a model
 #   Stoker::model    models of any kind behind one interface, in C++ and in scripts
+#   Stoker::serve    batches of requests of many callers
 #   Stoker::stoker   all of them
 
 # stoker_library(NAME SOURCES…): the target stoker_NAME with the alias Stoker::NAME.
@@ -176,6 +177,13 @@ if(script_sources)
   stoker_compile_together(stoker_model 5)
   stoker_optimise_little(stoker_model)
   list(APPEND STOKER_COMPONENTS model)
+  stoker_glob(serve_sources api/serve/*.cpp)
+  stoker_library(serve ${serve_sources})
+  target_link_libraries(stoker_serve PUBLIC stoker_model)
+  stoker_precompile(stoker_serve REUSE_FROM stoker_expr)
+  stoker_compile_together(stoker_serve 3)
+  stoker_optimise_moderately(stoker_serve)
+  list(APPEND STOKER_COMPONENTS serve)
 endif()
 
 add_library(stoker_stoker INTERFACE)

@@ -23,6 +23,7 @@ void training(Context& context);            ///< steps of training against LibTo
 void predictions(Context& context);         ///< predictions of models against LibTorch
 void onnx(Context& context);                ///< ONNX models against ONNX Runtime
 void memory_onnx(Context& context);  ///< what a million runs and ten thousand loads leave behind
+void serving(Context& context);      ///< batches for many callers against offline batches
 void epilogues(Context& context);    ///< products with what follows them
 void server(Context& context);       ///< an event loop that shares its thread with Stoker
 void soak(Context& context);         ///< a minute of crashes and lost devices

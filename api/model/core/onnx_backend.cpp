@@ -46,6 +46,7 @@ class OnnxBackend final : public Backend {
                               const PredictOptions& options) const override {
     return model_.run(inputs, options);
   }
+  std::uint64_t cuts() const override { return model_.stats().cuts; }
   void warm_up(const NamedValues& inputs, const PredictOptions& options) const override {
     model_.warm_up(inputs, options);
   }

@@ -1,0 +1,65 @@
+#include "stoker/api/serve/admission.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace stoker::serve {
+
+void Admission::Ticket::give_back() noexcept {
+  if (const auto from = std::exchange(given_by_, nullptr)) from->give_back(bytes_);
+}
+
+void Admission::give_back(std::uint64_t bytes) noexcept {
+  requests_.fetch_sub(1, std::memory_order_relaxed);
+  bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+Result<Admission::Ticket> Admission::admit(std::uint64_t bytes) {
+  if (is_closed_.load(std::memory_order_acquire)) return *closed();
+  if (bytes > max_bytes_)
+    return Error{"serving",
+                 ErrorCode::limit_exceeded,
+                 "the request has more bytes than may wait",
+                 {{"bytes", std::to_string(bytes)}, {"max_bytes", std::to_string(max_bytes_)}}};
+  const std::size_t before = requests_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t bytes_before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  if (before < max_requests_ && bytes_before <= max_bytes_ - bytes)
+    return Ticket{shared_from_this(), bytes};
+  give_back(bytes);
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  return overloaded(before < max_requests_ ? "max_bytes" : "max_requests");
+}
+
+void Admission::close(Error why) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (!why_) why_ = std::move(why);
+  is_closed_.store(true, std::memory_order_release);
+}
+
+std::optional<Error> Admission::closed() const {
+  const std::lock_guard lock{mutex_};
+  return why_;
+}
+
+std::chrono::milliseconds Admission::retry_after() const noexcept {
+  using std::chrono::milliseconds;
+  constexpr milliseconds least{1};
+  constexpr milliseconds most{60'000};
+  const double rate = rate_.load(std::memory_order_relaxed);
+  if (rate <= 0) return std::clamp(std::chrono::ceil<milliseconds>(first_patience_), least, most);
+  const double needed = 1000 * static_cast<double>(requests()) / rate;
+  if (needed >= static_cast<double>(most.count())) return most;
+  return std::max(least, milliseconds{static_cast<std::int64_t>(needed) + 1});
+}
+
+Error Admission::overloaded(const char* limit) const {
+  return Error{"serving",
+               ErrorCode::overloaded,
+               "too many requests wait",
+               {{"limit", limit},
+                {"queued", std::to_string(requests())},
+                {"queued_bytes", std::to_string(bytes())},
+                {"retry_after_ms", std::to_string(retry_after().count())}}};
+}
+
+}  // namespace stoker::serve

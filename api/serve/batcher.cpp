@@ -1,0 +1,286 @@
+#include "stoker/api/serve/batcher.hpp"
+
+#include <algorithm>
+
+namespace stoker::serve {
+namespace {
+
+/// A batch of fewer bytes may start on the thread that completes it, which is often a caller's.
+constexpr std::uint64_t small_batch_bytes = std::uint64_t{64} << 10;
+
+bool is_small(const Batch& batch) noexcept {
+  std::uint64_t bytes = 0;
+  for (const Piece& piece : batch.pieces) bytes += piece.call->request().bytes;
+  return bytes <= small_batch_bytes;
+}
+
+Error ended_error(const ExitReason& why) { return why.as_error("serving", "serving"); }
+
+}  // namespace
+
+Batcher::~Batcher() {
+  // Calls that come later, or were sent and not delivered, hear of the end, too.
+  parts_.admission->close(
+      error_or_out_of_memory([] { return ended_error(ExitReason::shutdown()); }));
+}
+
+void Batcher::on(SubmitCall submitted) {
+  ++totals_.accepted;
+  const CallPtr call = submitted.call.pointer();
+  if (call->ready()) {  // cancelled on its way; word of it comes behind
+    call->left_queue();
+    return;
+  }
+  if (leaving_) return fail(call, ended_error(*leaving_));
+  if (call->deadline() != Clock::time_point::max()) deadlines_.emplace(call->deadline(), call);
+  queue_.add(std::move(submitted.call), now());
+  dispatch();
+}
+
+void Batcher::on(const CallCancelled& cancelled) {
+  ++totals_.cancelled;
+  drop(cancelled.call);
+  dispatch();
+}
+
+void Batcher::on(WorkerStarted started) {
+  if (!started.worker.alive()) return;
+  const MonitorRef monitor = this->monitor(started.worker);
+  workers_.push_back({.actor = std::move(started.worker), .monitor = monitor});
+  dispatch();
+}
+
+void Batcher::on(BatchEnded ended) {
+  const auto worker =
+      std::ranges::find(workers_, ended.worker, [](const Worker& one) { return one.actor.id(); });
+  if (worker == workers_.end() || !worker->batch) return;
+  const std::shared_ptr<const Batch> batch = std::move(worker->batch);
+  worker->batch = nullptr;
+  // The device computes the next batch while the callers of this one are woken.
+  if (ended.outcome) start_batches();
+  end(*batch, std::move(ended.outcome));
+  dispatch();
+}
+
+void Batcher::on_down(const Down& down) {
+  const auto worker = std::ranges::find(workers_, down.monitor, &Worker::monitor);
+  if (worker == workers_.end()) return;
+  const std::shared_ptr<const Batch> batch = std::move(worker->batch);
+  workers_.erase(worker);
+  if (!down.reason.planned()) ++totals_.crashes;
+  if (batch) {
+    const Error* const thrown = down.reason.error();
+    end(*batch, thrown ? *thrown : down.reason.as_error("serving", down.name));
+  }
+  dispatch();
+}
+
+void Batcher::on(LookAgain) {
+  armed_ = Clock::time_point::max();
+  dispatch();
+}
+
+void Batcher::on(SetBatchSize set) {
+  queue_.set_batch_size(set.rows);
+  dispatch();
+}
+
+void Batcher::on(SetTimeout set) {
+  queue_.set_timeout(set.timeout);
+  dispatch();
+}
+
+ServingStatus Batcher::on(AskStatus) {
+  ServingStatus status;
+  status.joins = parts_.reason.empty();
+  status.reason = parts_.reason;
+  const BatchRules& rules = queue_.rules();
+  status.batch_size = rules.batch_size;
+  status.batch_timeout = rules.timeout;
+  status.partitions = parts_.partitions;
+  status.sizes = rules.sizes;
+  status.padding = rules.padding && !rules.sizes.empty();
+  status.draining = parts_.admission->closed().has_value();
+  status.queued = parts_.admission->requests();
+  status.queued_bytes = parts_.admission->bytes();
+  status.running = static_cast<std::size_t>(
+      std::ranges::count_if(workers_, [](const Worker& one) { return one.batch != nullptr; }));
+  status.workers = workers_.size();
+  status.requests_per_second = answered_.per_second(now());
+  status.rows_per_second = rows_.per_second(now());
+  status.totals = totals_;
+  status.totals.refused = parts_.admission->refused();
+  status.batches = batch_sizes_;
+  return status;
+}
+
+Future<void> Batcher::on(AwaitDrained) {
+  Promise<void>& drained = drained_.emplace_back();
+  Future<void> future = drained.future();
+  tell_drained();
+  return future;
+}
+
+void Batcher::on_parent_exit(const Exit& exit) {
+  if (leaving_) return;
+  leaving_ = exit.reason;
+  close(exit.reason);
+  if (is_idle()) leave(exit.reason);
+}
+
+void Batcher::terminate(const ExitReason& why) {
+  close(why);
+  for (const Worker& worker : workers_)
+    if (worker.batch)
+      for (const Piece& piece : worker.batch->pieces) fail(piece.call.pointer(), ended_error(why));
+}
+
+// --- batches -------------------------------------------------------------------------------------
+
+Batcher::Worker* Batcher::free_worker() noexcept {
+  const auto found = std::ranges::find(workers_, nullptr, &Worker::batch);
+  return found == workers_.end() ? nullptr : &*found;
+}
+
+void Batcher::start_batches() {
+  expire();
+  for (Worker* worker = free_worker(); worker != nullptr; worker = free_worker()) {
+    std::optional<Batch> batch = queue_.take(now());
+    if (!batch) break;
+    start(*worker, *std::move(batch));
+  }
+}
+
+void Batcher::dispatch() {
+  start_batches();
+  if (leaving_ && is_idle()) return leave(*leaving_);
+  tell_drained();
+  arm_timer();
+}
+
+void Batcher::start(Worker& worker, Batch batch) {
+  const auto at = now();
+  ++totals_.batches;
+  totals_.rows += static_cast<std::uint64_t>(batch.rows);
+  totals_.padding += static_cast<std::uint64_t>(batch.size - batch.rows);
+  ++batch_sizes_[batch.size];
+  rows_.add(static_cast<double>(batch.rows), at);
+  left_queue_.add(static_cast<double>(batch.pieces.size()), at);
+  parts_.admission->set_rate(left_queue_.per_second(at));
+  worker.batch = std::make_shared<const Batch>(std::move(batch));
+  worker.cancel = CancelSource{};
+  const Run where = is_small(*worker.batch) ? Run::here : Run::posted;
+  // A worker that has ended refuses nothing: its Down is on its way.
+  static_cast<void>(worker.actor.cast(RunBatch{worker.batch, worker.cancel.token()}, where));
+}
+
+void Batcher::end(const Batch& batch, Result<BatchOutputs> outcome) {
+  if (outcome) {
+    const std::uint64_t before = totals_.answered;
+    for (std::size_t i = 0; i < batch.pieces.size(); ++i)
+      deliver(batch.pieces[i], std::move((**outcome)[i]));
+    answered_.add(static_cast<double>(totals_.answered - before), now());
+    return;
+  }
+  if (parts_.retry != BatchRetry::never && !batch.again && !leaving_ && batch.wanted())
+    return repeat(batch);
+  for (const Piece& piece : batch.pieces) {
+    fail(piece.call.pointer(), outcome.error());
+    if (!piece.is_whole()) drop(piece.call.pointer());
+  }
+}
+
+void Batcher::deliver(const Piece& piece, NamedValues outputs) {
+  const CallPtr& call = piece.call.pointer();
+  Result<NamedValues> answer{std::move(outputs)};
+  if (!piece.is_whole()) {
+    if (call->ready()) return;
+    std::vector<Part> parts = call->add({piece.first_row, piece.rows, *std::move(answer)});
+    if (parts.empty()) return;
+    const auto join = [&] { return runner_->join(std::move(parts)); };
+    answer = detail::call_as_result<NamedValues>("serving", join);
+    if (!answer) return fail(call, answer.error());
+  }
+  if (!call->complete(std::move(answer))) return;
+  ++totals_.answered;
+  call->release_inputs();
+  settle(call);
+}
+
+void Batcher::repeat(const Batch& batch) {
+  if (parts_.retry == BatchRetry::once) {
+    ++totals_.retries;
+    return queue_.put_back(batch);
+  }
+  for (const Piece& piece : batch.pieces) {
+    ++totals_.retries;
+    queue_.put_back({.pieces = {piece}, .rows = piece.rows});
+  }
+}
+
+// --- calls ---------------------------------------------------------------------------------------
+
+void Batcher::fail(const CallPtr& call, const Error& why) {
+  if (!call->fail(why)) return;
+  ++totals_.failed;
+  settle(call);
+}
+
+void Batcher::settle(const CallPtr& call) {
+  if (call->deadline() != Clock::time_point::max()) deadlines_.erase({call->deadline(), call});
+}
+
+void Batcher::drop(const CallPtr& call) {
+  settle(call);
+  queue_.remove(*call);
+  cancel_unwanted();
+}
+
+void Batcher::cancel_unwanted() {
+  for (const Worker& worker : workers_)
+    if (worker.batch && !worker.batch->wanted()) worker.cancel.cancel(cancelled_error("serving"));
+}
+
+void Batcher::expire() {
+  if (deadlines_.empty()) return;
+  const auto at = now();
+  while (!deadlines_.empty() && deadlines_.begin()->first <= at) {
+    const CallPtr call = deadlines_.begin()->second;
+    deadlines_.erase(deadlines_.begin());
+    if (!call->fail(deadline_error("serving"))) continue;
+    ++totals_.expired;
+    drop(call);
+  }
+}
+
+void Batcher::arm_timer() {
+  auto next = deadlines_.empty() ? Clock::time_point::max() : deadlines_.begin()->first;
+  if (free_worker() != nullptr) next = std::min(next, queue_.next_ready());
+  if (next == Clock::time_point::max()) {
+    timer_.cancel();
+    armed_ = next;
+  } else if (next < armed_) {  // one that fires earlier looks again
+    timer_ = cast_after(self<Batcher>(), next - now(), LookAgain{});
+    armed_ = next;
+  }
+}
+
+// --- the end -------------------------------------------------------------------------------------
+
+void Batcher::close(const ExitReason& why) {
+  const Error ended = ended_error(why);
+  parts_.admission->close(ended);
+  for (const CallHolder& call : queue_.clear()) fail(call.pointer(), ended);
+}
+
+bool Batcher::is_idle() const noexcept {
+  return queue_.empty() &&
+         std::ranges::all_of(workers_, [](const Worker& one) { return one.batch == nullptr; });
+}
+
+void Batcher::tell_drained() {
+  if (drained_.empty() || !is_idle() || parts_.admission->requests() != 0) return;
+  for (Promise<void>& one : std::exchange(drained_, {})) one.set();
+}
+
+}  // namespace stoker::serve

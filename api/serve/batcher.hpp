@@ -1,0 +1,126 @@
+// The actor of a serving: it owns the requests that wait, gives batches to free workers and answers the calls.
+//
+// It has one timer, armed only while a request has a deadline or a batch waits to be full. It ends when its supervisor
+// ends it: calls that wait are answered at once, batches that run are waited for.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stoker/actors/timed_send.hpp"
+#include "stoker/api/serve/batch_worker.hpp"
+#include "stoker/api/serve/rate_meter.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+
+namespace stoker::serve {
+
+struct SubmitCall {
+  CallHolder call;
+};
+struct CallCancelled {
+  CallPtr call;
+};
+struct WorkerStarted {
+  ActorRef<BatchWorker> worker;
+};
+struct BatchEnded {
+  ActorId worker = 0;
+  Result<BatchOutputs> outcome;
+};
+/// Of its timer.
+struct LookAgain {};
+struct SetBatchSize {
+  std::int64_t rows = 0;
+};
+struct SetTimeout {
+  Clock::duration timeout = {};
+};
+struct AskStatus {};
+/// Answered when all accepted calls are.
+struct AwaitDrained {};
+
+/// What a batcher needs, and shares with the handles of its serving.
+struct BatcherParts {
+  std::shared_ptr<const BatchRunner> runner;
+  std::shared_ptr<Admission> admission;
+  BatchRules rules = {};
+  BatchRetry retry = BatchRetry::never;
+  std::string reason = {};  ///< why requests do not join; empty if they do
+  std::vector<std::string> partitions = {};
+};
+
+class Batcher : public Actor {
+ public:
+  explicit Batcher(BatcherParts parts)
+      : parts_{std::move(parts)}, queue_{parts_.rules}, runner_{parts_.runner} {}
+  ~Batcher() override;
+
+  void on(SubmitCall submitted);
+  void on(const CallCancelled& cancelled);
+  void on(WorkerStarted started);
+  void on(BatchEnded ended);
+  void on(LookAgain);
+  void on(SetBatchSize set);
+  void on(SetTimeout set);
+  ServingStatus on(AskStatus);
+  Future<void> on(AwaitDrained);
+
+ private:
+  struct Worker {
+    ActorRef<BatchWorker> actor;
+    MonitorRef monitor;
+    std::shared_ptr<const Batch> batch = {};  ///< null: it is free
+    CancelSource cancel = {};                 ///< of the batch
+  };
+  /// Calls that have a deadline and were not answered, by deadline.
+  using Deadlines = std::set<std::pair<Clock::time_point, CallPtr>>;
+
+  void on_down(const Down& down) override;
+  void on_parent_exit(const Exit& exit) override;
+  void terminate(const ExitReason& why) override;
+
+  [[nodiscard]] Clock::time_point now() const { return executor()->clock().now(); }
+  /// Gives batches to free workers.
+  void start_batches();
+  /// The same, and arms the timer for what is to be done later.
+  void dispatch();
+  void start(Worker& worker, Batch batch);
+  [[nodiscard]] Worker* free_worker() noexcept;
+  void arm_timer();
+  /// A worker's batch has ended, or its worker has.
+  void end(const Batch& batch, Result<BatchOutputs> outcome);
+  void deliver(const Piece& piece, NamedValues outputs);
+  void repeat(const Batch& batch);
+  /// Answers with a failure, unless it was answered.
+  void fail(const CallPtr& call, const Error& why);
+  /// A call was answered: it needs no deadline any more.
+  void settle(const CallPtr& call);
+  /// A call was answered before all of its rows have run: nobody waits for the rest.
+  void drop(const CallPtr& call);
+  /// Ends batches that nobody waits for.
+  void cancel_unwanted();
+  void expire();
+  /// Admits nobody and answers all that wait.
+  void close(const ExitReason& why);
+  [[nodiscard]] bool is_idle() const noexcept;
+  void tell_drained();
+
+  const BatcherParts parts_;
+  BatchQueue queue_;
+  const std::shared_ptr<const BatchRunner> runner_;
+  std::vector<Worker> workers_;
+  Deadlines deadlines_;
+  SendTimer timer_;
+  Clock::time_point armed_ = Clock::time_point::max();
+  std::optional<ExitReason> leaving_;
+  std::vector<Promise<void>> drained_;
+  ServingTotals totals_;
+  std::map<std::int64_t, std::uint64_t> batch_sizes_;
+  RateMeter left_queue_, answered_, rows_;
+};
+
+}  // namespace stoker::serve
