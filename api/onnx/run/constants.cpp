@@ -86,8 +86,13 @@ Tensor Constants::prepared(const Node& node, std::size_t part,
 
 void Constants::compute_for_plan(const Tensor& tensor) {
   if (tensor.evaluated()) return;
-  const expr::Value values[] = {tensor.value()};
-  const auto program = expr::plan_of(values, [] { return current_device().client(); });
+  // A node is computed as a whole, so the program that eval() finds has all of its results.
+  const std::shared_ptr<expr::Node>& node = tensor.value().node();
+  expr::Values values;
+  for (std::uint32_t output = 0; output < node->specs().size(); ++output)
+    values.emplace_back(node, output);
+  const auto program =
+      expr::plan_of({values.data(), values.size()}, [] { return current_device().client(); });
   tensor.eval();
   if (program == nullptr) return;
   const std::shared_ptr<DeviceClient> client = tensor.value().buffer().device();

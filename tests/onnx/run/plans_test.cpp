@@ -67,6 +67,31 @@ TEST_F(Plans, that_make_room_leave_no_program_on_the_device) {
   EXPECT_EQ(run(1), before + 4) << "one that left is compiled again";
 }
 
+TEST_F(Plans, that_make_room_leave_no_program_of_constants_with_several_results) {
+  LoadOptions few = here();
+  few.max_plans = 4;
+  // The largest two of as many threes as x has numbers: a constant of the plan, one of TopK's two results.
+  const Model model =
+      GraphBuilder{}
+          .input("x", {"n"})
+          .constant("two", integers({2}))
+          .node("Shape", {"x"}, {"extents"})
+          .node("ConstantOfShape", {"extents"}, {"threes"}, {named("value", reals({3}))})
+          .node("TopK", {"threes", "two"}, {"largest", "places"})
+          .node("ReduceSum", {"largest"}, {"six"}, {named("keepdims", std::int64_t{0})})
+          .node("Add", {"x", "six"}, {"y"})
+          .output("y")
+          .load(few);
+  const auto programs_after = [&](std::size_t n) {
+    const Tensor x{device_.buffer(std::vector<float>(n, 1))};
+    EXPECT_EQ(floats(model.run({{"x", x}}).get(), "y"), std::vector<float>(n, 7));
+    return device_.client()->services().get<expr::ProgramCache>()->counters().programs;
+  };
+  for (std::size_t n = 2; n < 8; ++n) programs_after(n);
+  const std::size_t before = programs_after(8);
+  for (std::size_t n = 9; n < 30; ++n) EXPECT_EQ(programs_after(n), before) << n;
+}
+
 TEST_F(Plans, weights_of_wide_convolutions_are_put_into_blocks_once_for_all_plans) {
   const std::vector<std::int64_t> extents{48, 32, 3, 3};
   std::vector<float> weights(48 * 32 * 9);
