@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
+#include <iterator>
 
 #include "stoker/runtime/base/nearest_name.hpp"
 
@@ -14,12 +14,18 @@ namespace {
 
 constexpr double whole_number_limit = 9007199254740992.0;  // 2^53: doubles beyond it skip integers
 
+/// As in C, whatever locale the program has set: it is read again as Stoker's text.
 std::string format_real(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
-  // Two values never read the same.
-  if (std::strtod(text, nullptr) != value) std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
+  const auto written = [&](int digits) {
+    return std::string_view{
+        text, std::to_chars(text, std::end(text), value, std::chars_format::general, digits).ptr};
+  };
+  double same = 0;
+  std::string_view shown = written(15);
+  std::from_chars(shown.data(), shown.data() + shown.size(), same);
+  if (same != value) shown = written(17);  // two values never read the same
+  return std::string{shown};
 }
 
 ParamType type_of(const ParamValue& value) noexcept {

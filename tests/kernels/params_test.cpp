@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <limits>
 
 namespace stoker {
@@ -139,6 +140,14 @@ TEST(Params, values_print_as_people_write_them) {
   EXPECT_EQ(to_string(ParamValue{std::string{"a"}}), "\"a\"");
   EXPECT_EQ(to_string(ParamValue{std::vector<std::int64_t>{1, -2}}), "[1,-2]");
   EXPECT_EQ(to_string(ParamValue{true}), "true");
+}
+
+TEST(Params, values_print_the_same_in_every_locale) {
+  if (std::setlocale(LC_NUMERIC, "de_DE.UTF-8") == nullptr)
+    GTEST_SKIP() << "this machine has no locale with a decimal comma";
+  const std::string text = to_string(ParamValue{0.5});
+  std::setlocale(LC_NUMERIC, "C");
+  EXPECT_EQ(text, "0.5");
 }
 
 }  // namespace
