@@ -103,8 +103,7 @@ void evaluate(std::span<const Value> values,
               const std::function<std::shared_ptr<DeviceClient>()>& otherwise,
               const CommandOptions& options = {});
 
-/// The program that would compute these values as prepare() makes it; null if they stand on parameters
-/// or nothing. Throws as evaluate().
+/// The program that would compute these values, as prepare() makes it; parameters need no value. Throws as evaluate().
 [[nodiscard]] std::shared_ptr<const LoweredProgram> plan_of(
     std::span<const Value> values, const std::function<std::shared_ptr<DeviceClient>()>& otherwise);
 
