@@ -145,6 +145,12 @@ void SupervisorLoop::shut_down_if_last() {
     self_.exit(ExitReason::shutdown());
 }
 
+void SupervisorLoop::settle_end(const std::string& id) {
+  const At child = find(id);
+  if (child == children_.end() || child->state != State::running || child->actor.alive()) return;
+  on_exit(Exit{child->key, child->actor.cell()->reason().value_or(ExitReason::noproc())});
+}
+
 // --- keeping -------------------------------------------------------------------------------------
 
 SupervisorLoop::At SupervisorLoop::insert(ChildSpec spec, std::any argument) {
@@ -204,9 +210,11 @@ Result<ActorAddress> SupervisorLoop::add(ChildSpec spec, std::any argument) {
                  "a significant child must not be permanent, and its supervisor must have an "
                  "auto_shutdown",
                  {{"child", spec.id}}};
-  if (!simple_)
+  if (!simple_) {
+    settle_end(spec.id);
     if (const At same = find(spec.id); same != children_.end())
       return already("start_child", spec.id, same->state);
+  }
   const At child = insert(std::move(spec), std::move(argument));
   if (const Result<void> started = start(child); !started) {
     erase(child);

@@ -60,6 +60,8 @@ class SupervisorLoop {
   void step();
   void on_exit(const Exit& exit);
   void on_end(At child, const ExitReason& reason);
+  /// The child of this id may have ended while word of it still lies behind a request of whoever waited for the end.
+  void settle_end(const std::string& id);
 
   // Keeping
   [[nodiscard]] At insert(ChildSpec spec, std::any argument = {});

@@ -15,25 +15,34 @@ void Admission::give_back(std::uint64_t bytes) noexcept {
 }
 
 Result<Admission::Ticket> Admission::admit(std::uint64_t bytes) {
-  if (is_closed_.load(std::memory_order_acquire)) return *closed();
+  std::size_t before = requests_.load(std::memory_order_acquire);
+  if ((before & closed_bit) != 0) return *closed();
   if (bytes > max_bytes_)
     return Error{"serving",
                  ErrorCode::limit_exceeded,
                  "the request has more bytes than may wait",
                  {{"bytes", std::to_string(bytes)}, {"max_bytes", std::to_string(max_bytes_)}}};
-  const std::size_t before = requests_.fetch_add(1, std::memory_order_relaxed);
-  const std::uint64_t bytes_before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  if (before < max_requests_ && bytes_before <= max_bytes_ - bytes)
-    return Ticket{shared_from_this(), bytes};
-  give_back(bytes);
+  const char* limit = "max_requests";
+  if (before < max_requests_) {
+    limit = "max_bytes";
+    if (bytes_.fetch_add(bytes, std::memory_order_relaxed) <= max_bytes_ - bytes) {
+      limit = "max_requests";
+      while ((before & closed_bit) == 0 && before < max_requests_)
+        if (requests_.compare_exchange_weak(before, before + 1, std::memory_order_acq_rel,
+                                            std::memory_order_acquire))
+          return Ticket{shared_from_this(), bytes};
+    }
+    bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    if ((before & closed_bit) != 0) return *closed();
+  }
   refused_.fetch_add(1, std::memory_order_relaxed);
-  return overloaded(before < max_requests_ ? "max_bytes" : "max_requests");
+  return overloaded(limit);
 }
 
 void Admission::close(Error why) noexcept {
   const std::lock_guard lock{mutex_};
   if (!why_) why_ = std::move(why);
-  is_closed_.store(true, std::memory_order_release);
+  requests_.fetch_or(closed_bit, std::memory_order_acq_rel);
 }
 
 std::optional<Error> Admission::closed() const {

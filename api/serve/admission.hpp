@@ -60,8 +60,9 @@ class Admission : public std::enable_shared_from_this<Admission> {
   /// When the requests that wait now will be gone, from 1 ms to 1 minute.
   [[nodiscard]] std::chrono::milliseconds retry_after() const noexcept;
 
+  /// Those that were refused do not count, not even for an instant.
   [[nodiscard]] std::size_t requests() const noexcept {
-    return requests_.load(std::memory_order_relaxed);
+    return requests_.load(std::memory_order_relaxed) & ~closed_bit;
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return bytes_.load(std::memory_order_relaxed);
@@ -71,17 +72,19 @@ class Admission : public std::enable_shared_from_this<Admission> {
   }
 
  private:
+  // One word says both how many wait and that nobody may follow: nobody is admitted once close() has returned.
+  static constexpr std::size_t closed_bit = ~(~std::size_t{0} >> 1U);
+
   [[nodiscard]] Error overloaded(const char* limit) const;
   void give_back(std::uint64_t bytes) noexcept;
 
   const std::size_t max_requests_;
   const std::uint64_t max_bytes_;
   const std::chrono::nanoseconds first_patience_;
-  std::atomic<std::size_t> requests_{0};
+  std::atomic<std::size_t> requests_{0};  ///< with closed_bit
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> refused_{0};
   std::atomic<double> rate_{0};
-  std::atomic<bool> is_closed_{false};
   mutable std::mutex mutex_;  // of what follows
   std::optional<Error> why_;
 };

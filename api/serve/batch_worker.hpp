@@ -28,7 +28,7 @@ class BatchRunner {
   BatchRunner& operator=(const BatchRunner&) = delete;
 
   /// Starts the batch and does not wait. It reads the inputs of calls before it returns, and not later: then a call may
-  /// have been answered. `cancel` ends it once nobody waits for any of its rows.
+  /// have been answered. `cancel` ends it once nobody waits for its outcome.
   [[nodiscard]] virtual Future<BatchOutputs> run(const std::shared_ptr<const Batch>& batch,
                                                  const CancelToken& cancel) const = 0;
   /// The outputs of a call whose rows ran in these parts, in order of rows.

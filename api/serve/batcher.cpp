@@ -66,11 +66,13 @@ void Batcher::on_down(const Down& down) {
   const auto worker = std::ranges::find(workers_, down.monitor, &Worker::monitor);
   if (worker == workers_.end()) return;
   const std::shared_ptr<const Batch> batch = std::move(worker->batch);
+  const CancelSource running = std::move(worker->cancel);
   workers_.erase(worker);
   if (!down.reason.planned()) ++totals_.crashes;
   if (batch) {
     const Error* const thrown = down.reason.error();
     end(*batch, thrown ? *thrown : down.reason.as_error("serving", down.name));
+    running.cancel(cancelled_error("serving"));  // nobody hears of its end
   }
   dispatch();
 }
@@ -130,9 +132,11 @@ void Batcher::on_parent_exit(const Exit& exit) {
 
 void Batcher::terminate(const ExitReason& why) {
   close(why);
-  for (const Worker& worker : workers_)
-    if (worker.batch)
-      for (const Piece& piece : worker.batch->pieces) fail(piece.call.pointer(), ended_error(why));
+  for (const Worker& worker : workers_) {
+    if (!worker.batch) continue;
+    for (const Piece& piece : worker.batch->pieces) fail(piece.call.pointer(), ended_error(why));
+    worker.cancel.cancel(cancelled_error("serving"));
+  }
 }
 
 // --- batches -------------------------------------------------------------------------------------

@@ -90,12 +90,18 @@ Future<BatchOutputs> ModelRunner::finish(const std::shared_ptr<const Batch>& bat
   eval(tensors, limits);  // as one program, before their elements are asked for one by one
   std::vector<Future<std::vector<std::byte>>> reads;
   for (const Tensor& tensor : tensors) reads.push_back(tensor.buffer().read_bytes(limits));
+  std::vector<std::int64_t> rows;
+  rows.reserve(batch->pieces.size());
+  for (const Piece& piece : batch->pieces) rows.push_back(piece.rows);
+  // A call may keep this future, and the future keeps the function: the function must not keep the calls of the batch,
+  // nor the outputs once they are cut.
   return when_all(std::move(reads))
       .then(model_.device().client()->executor(),
-            [self = shared_from_this(), batch,
-             outputs](const Result<std::vector<std::vector<std::byte>>>& bytes) {
+            [self = shared_from_this(), rows = std::move(rows),
+             left = outputs](const Result<std::vector<std::vector<std::byte>>>& bytes) mutable {
+              const NamedValues whole = std::exchange(left, {});
               if (!bytes) return Result<BatchOutputs>{bytes.error()};
-              return Result<BatchOutputs>{self->cut(*batch, outputs, *bytes)};
+              return Result<BatchOutputs>{self->cut(rows, whole, *bytes)};
             });
 }
 
@@ -138,12 +144,9 @@ void ModelRunner::check_rows(const Batch& batch, const NamedValues& outputs) con
   }
 }
 
-BatchOutputs ModelRunner::cut(const Batch& batch, const NamedValues& outputs,
+BatchOutputs ModelRunner::cut(const std::vector<std::int64_t>& rows, const NamedValues& outputs,
                               const std::vector<std::vector<std::byte>>& bytes) const {
-  auto all = std::make_shared<std::vector<NamedValues>>(batch.pieces.size());
-  std::vector<std::int64_t> rows;
-  rows.reserve(batch.pieces.size());
-  for (const Piece& piece : batch.pieces) rows.push_back(piece.rows);
+  auto all = std::make_shared<std::vector<NamedValues>>(rows.size());
   auto elements = bytes.begin();
   for (const auto& [name, value] : outputs) {
     const std::vector<Tensor> each = cut_rows(model_.device(), value.tensor().spec(),

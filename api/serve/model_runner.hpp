@@ -31,8 +31,8 @@ class ModelRunner final : public BatchRunner, public std::enable_shared_from_thi
                                             const CommandOptions& limits) const;
   /// Throws shape_mismatch for an output whose rows are not those of the batch.
   void check_rows(const Batch& batch, const NamedValues& outputs) const;
-  /// The outputs of each piece; `bytes`: the elements of each output.
-  [[nodiscard]] BatchOutputs cut(const Batch& batch, const NamedValues& outputs,
+  /// The outputs of pieces of so many rows; `bytes`: the elements of each output.
+  [[nodiscard]] BatchOutputs cut(const std::vector<std::int64_t>& rows, const NamedValues& outputs,
                                  const std::vector<std::vector<std::byte>>& bytes) const;
 
   const AnyModel model_;

@@ -18,7 +18,14 @@ struct Samples {
   Rows one, other;
 };
 
-/// Numbers that any model takes: from 0 to 1, and unlike in unlike rows.
+/// A number from 0 to 1, as if by chance.
+float mixed(std::uint32_t place) {
+  place = (place ^ (place >> 16U)) * 0x7feb352dU;
+  place = (place ^ (place >> 15U)) * 0x846ca68bU;
+  return static_cast<float>((place ^ (place >> 16U)) >> 8U) / static_cast<float>(1U << 24U);
+}
+
+/// Numbers that any model takes: from 0 to 1, and unlike in rows 1 and 2.
 onnx::Value made_up(const onnx::ValueInfo& input, std::size_t axis, std::size_t row) {
   std::vector<std::int64_t> extents;
   for (const onnx::Dimension& dimension : *input.type.dims)
@@ -26,13 +33,12 @@ onnx::Value made_up(const onnx::ValueInfo& input, std::size_t axis, std::size_t 
   const Shape shape = Shape::make(extents, "serving");
   const DType dtype = onnx::carrier_of(input.type.element).value();
   std::vector<float> numbers;
-  for (std::int64_t i = 0; i < shape.elements(); ++i) {
-    const auto place =
-        static_cast<std::uint32_t>(i) * 2654435761U + static_cast<std::uint32_t>(row) * 40503U;
-    numbers.push_back(static_cast<float>(place >> 16U) / 65536.0F);
-  }
-  if (!is_float(dtype))
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    numbers.push_back(mixed(2 * static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(row)));
+  if (!is_float(dtype)) {
     for (float& number : numbers) number = std::round(number);
+    if (!numbers.empty()) numbers.front() = static_cast<float>(row - 1);  // so that they differ
+  }
   return {as_type(tensor(numbers, shape), dtype).eval(), input.type.element};
 }
 
@@ -56,6 +62,31 @@ Samples made_up(const AnyModel& model, const RowLayout& layout) {
   return samples;
 }
 
+/// Whether both rows are the same: then runs with both show nothing.
+bool rows_are_equal(const Samples& samples) {
+  for (std::size_t i = 0; i < samples.one.size(); ++i)
+    if (samples.one[i].is_given() && samples.one[i].tensor().to_vector<double>() !=
+                                         samples.other[i].tensor().to_vector<double>())
+      return false;
+  return true;
+}
+
+/// Another row with numbers like these: in reverse order, and floats moved towards 1/2.
+Rows unlike(const Rows& rows) {
+  Rows other;
+  for (const onnx::Value& value : rows) {
+    if (!value.is_given()) {
+      other.emplace_back();
+      continue;
+    }
+    Tensor turned = reverse(value.tensor());
+    if (is_float(turned.dtype())) turned = as_type(turned * 0.5 + 0.25, turned.dtype());
+    other.push_back({turned.eval(), value.type()});
+  }
+  return other;
+}
+
+/// The first and the last row of the sample.
 Samples taken(const AnyModel& model, const RowLayout& layout, const NamedValues& sample) {
   const CheckedRequest request = layout.check(model, sample);
   Samples samples;
@@ -154,11 +185,16 @@ RowLayout checked_layout(const AnyModel& model, const NamedValues& sample) {
                         "' has another free dimension, and the options have no sample");
       return layout;
     }
-  const Samples samples = sample.empty() ? made_up(model, layout) : taken(model, layout, sample);
+  Samples samples = sample.empty() ? made_up(model, layout) : taken(model, layout, sample);
   if (!sample.empty())
     static_cast<void>(run(model, layout, {&samples.one}));  // throws what is wrong with it
   const std::uint64_t cuts = model.cuts();
   try {
+    if (rows_are_equal(samples)) samples.other = unlike(samples.one);
+    if (rows_are_equal(samples)) {
+      layout.keep_apart("the sample has no two rows that differ");
+      return layout;
+    }
     const NamedValues one = run(model, layout, {&samples.one});
     const NamedValues other = run(model, layout, {&samples.other});
     const NamedValues two = run(model, layout, {&samples.one, &samples.other});

@@ -37,6 +37,8 @@ Result<std::size_t> axis_in(const onnx::ValueInfo& input, const std::string& row
   const std::vector<onnx::Dimension>& dims = *type.dims;
   if (!rows_symbol.empty()) {
     const auto found = std::ranges::find(dims, rows_symbol, &onnx::Dimension::symbol);
+    if (std::ranges::count(dims, rows_symbol, &onnx::Dimension::symbol) > 1)
+      return none("has dimension '" + rows_symbol + "' twice");
     if (found != dims.end()) return static_cast<std::size_t>(found - dims.begin());
     return none("has no dimension '" + rows_symbol + "'");
   }

@@ -21,7 +21,8 @@
 //     limit_exceeded     the request alone has more bytes than may wait
 //     deadline_exceeded  its deadline passed: while it waited, or while it ran
 //     cancelled          cancel() was called
-//     closed             the serving was drained, was stopped, or has ended; the detail `exit_reason` says why
+//     closed             the serving was drained, was stopped, or has ended. Unless it was drained, the detail
+//                        `exit_reason` says why
 //     others             why the model failed, or how the worker crashed
 #pragma once
 

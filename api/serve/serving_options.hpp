@@ -51,9 +51,9 @@ struct ServingOptions {
   /// The deadline of requests that have none of their own, counted from the call.
   std::optional<std::chrono::nanoseconds> deadline = {};
   BatchRetry retry = BatchRetry::never;
-  /// Inputs as requests have them, with one row or more. start_serving() runs the model with rows of it, to check that
-  /// rows may be joined and to make the first plans. Empty: numbers are made up. That works only if no dimension but
-  /// the rows' is free.
+  /// Inputs as requests have them, with one row or more. start_serving() runs the model with its first and last row, to
+  /// check that rows may be joined and to make the first plans. If both are the same, it makes a second row from the
+  /// first one. Empty: numbers are made up. That works only if no dimension but the rows' is free.
   NamedValues sample = {};
   /// The serving ends after more than `intensity` crashes of workers within `period`.
   unsigned intensity = 10;

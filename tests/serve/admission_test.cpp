@@ -71,6 +71,23 @@ TEST(Admissions, admit_nobody_once_they_are_closed) {
   EXPECT_EQ(admission->admit(1).error().reason(), "first");
 }
 
+TEST(Admissions, admit_nobody_once_they_are_closed_whoever_asks) {
+  for (int n = 0; n < 200; ++n) {
+    const auto admission = std::make_shared<Admission>(1'000'000, 1'000'000, 50ms);
+    std::vector<std::vector<Admission::Ticket>> tickets(3);
+    std::vector<std::jthread> threads;
+    for (auto& mine : tickets)
+      threads.emplace_back([&] {
+        while (auto ticket = admission->admit(1)) mine.push_back(*std::move(ticket));
+      });
+    while (admission->requests() < 3) std::this_thread::yield();
+    admission->close(Error{"test", ErrorCode::closed, "closed"});
+    const std::size_t admitted = admission->requests();
+    threads.clear();
+    ASSERT_EQ(admission->requests(), admitted);
+  }
+}
+
 TEST(Admissions, never_admit_more_than_their_limit_whoever_asks) {
   const auto admission = std::make_shared<Admission>(3, 1000, 50ms);
   std::atomic<int> inside{0};
@@ -78,11 +95,14 @@ TEST(Admissions, never_admit_more_than_their_limit_whoever_asks) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&] {
-      for (int n = 0; n < 20'000; ++n)
+      for (int n = 0; n < 20'000; ++n) {
+        // A drain waits until nobody is counted, so those who are refused never are.
+        if (admission->requests() > 3) exceeded = true;
         if (const auto ticket = admission->admit(1)) {
           if (inside.fetch_add(1) >= 3) exceeded = true;
           inside.fetch_sub(1);
         }
+      }
     });
   threads.clear();
   EXPECT_FALSE(exceeded);

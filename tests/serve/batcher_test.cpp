@@ -266,6 +266,7 @@ TEST_F(Servings, answer_for_a_worker_that_was_killed_while_it_ran) {
   s.scheduler.run();
   EXPECT_EQ(error_of(first).code(), ErrorCode::closed);
   EXPECT_EQ(error_of(first).detail("exit_reason"), "killed");
+  EXPECT_TRUE(s.runner->runs[0].cancel.cancelled()) << "nobody hears of its end";
   s.runner->runs.pop_front();
   s.finish();
   EXPECT_EQ(answer_of(second), Numbers{4}) << "the queue has stayed";
@@ -369,7 +370,9 @@ TEST_F(Servings, wait_no_longer_than_the_shutdown_time_for_those_that_run) {
   const auto running = s.ask({1});
   const auto stopped = s.serving.stop();
   s.scheduler.run();
+  EXPECT_FALSE(s.runner->runs[0].cancel.cancelled());
   s.advance(30s);
+  EXPECT_TRUE(s.runner->runs[0].cancel.cancelled());
   EXPECT_EQ(error_of(running).code(), ErrorCode::closed);
   EXPECT_TRUE(stopped.ready());
 }

@@ -36,6 +36,12 @@ std::string onnx_of(const onnx::Nodes& nodes, const std::vector<std::int64_t>& d
   return onnx::model(graph).bytes();
 }
 
+/// y = x + the mean of all rows.
+onnx::Nodes plus_mean() {
+  const onnx::Message axes = onnx::Message{}.text(1, "axes").integer(8, 0).integer(20, 7);
+  return onnx::node("ReduceMean", {"x"}, {"mean"}, {axes}).add("Add", {"x", "mean"}, {"y"});
+}
+
 class ServedModels : public testing::Test {
  protected:
   [[nodiscard]] AnyModel load(const std::filesystem::path& path) const {
@@ -70,6 +76,35 @@ TEST_F(ServedModels, run_one_at_a_time_if_rows_touch_each_other) {
   const ServingStatus status = serve(model).status().get();
   EXPECT_FALSE(status.joins);
   EXPECT_NE(status.reason.find("rows of output 'y' depend"), std::string::npos) << status.reason;
+}
+
+TEST_F(ServedModels, run_one_at_a_time_if_each_row_gets_something_of_the_others) {
+  const AnyModel model = load_onnx(plus_mean(), {-1, 3});
+  EXPECT_FALSE(serve(model).status().get().joins);
+  const AnyModel narrow = load_onnx(plus_mean(), {-1});
+  EXPECT_FALSE(serve(narrow, {.name = "narrow"}).status().get().joins);
+}
+
+TEST_F(ServedModels, are_checked_with_rows_that_differ_whatever_the_sample_has) {
+  const AnyModel model = load_onnx(plus_mean(), {-1, -2});
+  int started = 0;
+  const auto reason = [&](const Tensor& sample) {
+    const std::string name = "serving " + std::to_string(++started);
+    return serve(model, {.name = name, .sample = {{"x", sample}}}).status().get().reason;
+  };
+  const std::string depend = "rows of output 'y' depend on the rows beside them, or on chance";
+  EXPECT_EQ(reason(tensor({{1.0, 2.0}})), depend);
+  EXPECT_EQ(reason(tensor({{1.0, 2.0}, {1.0, 2.0}})), depend);
+  EXPECT_EQ(reason(tensor({{1.0, 2.0}, {3.0, 4.0}, {1.0, 2.0}})), depend);
+  EXPECT_EQ(reason(tensor({{0.5, 0.5}})), "the sample has no two rows that differ");
+}
+
+TEST_F(ServedModels, run_one_at_a_time_if_an_input_has_the_free_dimension_twice) {
+  const AnyModel model = load_onnx(onnx::node("Relu", {"x"}, {"y"}), {-1, -1});
+  const NamedValues sample{{"x", tensor({{1.0, 2.0}, {3.0, 4.0}})}};
+  const Serving serving = serve(model, {.sample = sample});
+  EXPECT_EQ(serving.status().get().reason, "input 'x' has dimension 'n1' twice");
+  EXPECT_EQ(floats(serving.run(sample).get(), "y"), (std::vector{1.0F, 2.0F, 3.0F, 4.0F}));
 }
 
 TEST_F(ServedModels, run_one_at_a_time_if_an_output_has_no_rows) {
@@ -179,6 +214,57 @@ TEST_F(ServedModels, join_along_an_axis_that_is_not_the_first) {
   EXPECT_EQ(floats(first.get(), "next"), first_expected.to_vector<float>());
   EXPECT_EQ(floats(second.get(), "next"), second_expected.to_vector<float>());
   EXPECT_EQ(serving.status().get().totals.batches, 1U);
+}
+
+TEST_F(ServedModels, join_rows_of_any_element_type) {
+  using onnx::ElementType;
+  const auto rows_of = [](ElementType type, const std::vector<std::int64_t>& others) {
+    std::vector<onnx::Message> extents{onnx::Message{}.text(2, "rows")};
+    for (const std::int64_t extent : others) extents.push_back(onnx::Message{}.integer(1, extent));
+    return onnx::tensor_type(type, extents);
+  };
+  onnx::Message graph;
+  graph.messages(1, onnx::node("Neg", {"half"}, {"a"})
+                        .add("Not", {"truth"}, {"b"})
+                        .add("Neg", {"whole"}, {"c"})
+                        .all);
+  graph.message(11, onnx::value_info("half", rows_of(ElementType::f16, {3})));
+  graph.message(11, onnx::value_info("truth", rows_of(ElementType::boolean, {2, 0})));
+  graph.message(11, onnx::value_info("whole", rows_of(ElementType::s64, {})));
+  for (const char* name : {"a", "b", "c"})
+    graph.message(12, onnx::value_info(name, onnx::Message{}));
+  const Serving serving = serve(load(folder.write("types.onnx", onnx::model(graph).bytes())),
+                                {.batch_size = 3, .batch_timeout = 10s, .wait = BatchWait::full});
+  ASSERT_EQ(serving.status().get().reason, "");
+  const auto ask = [&](std::int64_t rows, double number, const onnx::Value& whole) {
+    const onnx::Value truth{full(Shape{rows, 2, 0}, 0, DType::u8), ElementType::boolean};
+    return serving.run(
+        {{"half", full(Shape{rows, 3}, number, DType::f16)}, {"truth", truth}, {"whole", whole}});
+  };
+  const auto first = ask(2, 0.5, onnx::Known::integers(std::vector<std::int64_t>{1LL << 60, 7}));
+  const auto second = ask(1, 1.5, full(Shape{1}, -3, DType::s64));
+  EXPECT_EQ(floats(first.get(), "a"), std::vector<float>(6, -0.5F));
+  EXPECT_EQ(floats(second.get(), "a"), std::vector<float>(3, -1.5F));
+  EXPECT_EQ(first.get().at("b").shape(), (Shape{2, 2, 0}));
+  EXPECT_EQ(first.get().at("c").tensor().to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{-(1LL << 60), -7}));
+  EXPECT_EQ(second.get().at("c").tensor().to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{3}));
+}
+
+TEST_F(ServedModels, keep_nothing_of_requests_that_are_gone) {
+  const AnyModel model = load(folder.save_line("line.safetensors", device));
+  const Serving serving = serve(model, {.batch_size = 4, .sizes = {4}});
+  const auto leases_after = [&](int requests) {
+    for (int n = 0; n < requests; ++n) {
+      static_cast<void>(serving.run({{"rows", tensor({{1.0, 2.0}})}}).get());  // padded
+      const auto split = serving.run({{"rows", full(Shape{5, 2}, 1, DType::f32)}});
+      EXPECT_EQ(floats(split.get(), "line"), std::vector<float>(5, 6.0F));
+    }
+    return device.stats().memory.leases;
+  };
+  const std::uint64_t before = leases_after(5);
+  EXPECT_LT(leases_after(50), before + 10) << "a few may be on their way out";
 }
 
 TEST_F(ServedModels, give_results_that_share_no_memory) {

@@ -25,6 +25,17 @@ TEST_F(Supervisors, refuse_a_second_child_of_the_same_id) {
   EXPECT_EQ(why.detail("state"), "stopped");
 }
 
+TEST_F(Supervisors, start_a_child_again_as_soon_as_the_one_before_has_ended) {
+  start({}, {worker("t", Restart::temporary)});
+  const Future<ExitReason> ended = last.at("t").stop();
+  while (!ended.ready() && executor->run_one()) {
+  }
+  ASSERT_TRUE(ended.ready());
+  EXPECT_TRUE(answer(supervisor.start_child(worker("t", Restart::temporary))).alive());
+  EXPECT_TRUE(runs("t"));
+  EXPECT_EQ(answer(supervisor.count_children()).specs, 1U);
+}
+
 TEST_F(Supervisors, do_not_keep_a_child_that_failed_to_start) {
   start({}, {});
   failing_starts["a"] = 1;
