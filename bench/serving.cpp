@@ -45,6 +45,7 @@ double closed_loop(const Serving& serving, const NamedValues& row, double second
   std::atomic<bool> done{false};
   std::vector<std::vector<double>> of_callers(callers);
   std::vector<std::jthread> threads;
+  threads.reserve(callers);
   const auto start = Clock::now();
   for (std::vector<double>& times : of_callers)
     threads.emplace_back([&] {
@@ -66,6 +67,7 @@ double closed_loop(const Serving& serving, const NamedValues& row, double second
 /// One thread that keeps as many requests in flight, as an event loop does. Returns rows a second.
 double requests_ahead(const Serving& serving, const NamedValues& row, double seconds) {
   std::vector<Future<NamedValues>> asked;
+  asked.reserve(callers);
   for (int i = 0; i < callers; ++i) asked.push_back(serving.run(row));
   std::size_t count = 0;
   const auto start = Clock::now();
@@ -216,6 +218,7 @@ void refusals(Context& context, const System& system) {
   const auto runner = std::make_shared<NullRunner>(false);
   const Serving serving = null_serving(system, {.name = "full", .max_requests = 1024}, runner);
   std::vector<Future<NamedValues>> waiting;  // a batch runs, the others fill the queue
+  waiting.reserve(1025);
   for (int i = 0; i < 1025; ++i) waiting.push_back(serving.run(one_number));
   Samples seconds;
   for (int i = 0; i < context.repeats(20'000); ++i)

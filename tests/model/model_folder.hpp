@@ -42,6 +42,7 @@ class ModelFolder {
   std::filesystem::path write_image_model(const std::string& name, const char* op,
                                           const std::vector<std::int64_t>& extents) const {
     std::vector<onnx::Message> dims;
+    dims.reserve(extents.size());
     for (const std::int64_t extent : extents) dims.push_back(onnx::Message{}.integer(1, extent));
     const onnx::Message type = onnx::tensor_type(onnx::ElementType::f32, dims);
     onnx::Message graph;

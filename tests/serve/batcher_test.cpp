@@ -31,6 +31,7 @@ TEST_F(Servings, run_a_request_at_once_if_a_worker_is_free) {
 TEST_F(Servings, join_what_comes_while_all_workers_are_busy) {
   auto& s = start({.batch_size = 3});
   std::vector<Future<NamedValues>> answers;
+  answers.reserve(5);
   for (int i = 0; i < 5; ++i) answers.push_back(s.ask({1.0 * i}));
   EXPECT_EQ(s.runner->running(), Batches{{0}});
   s.finish();

@@ -167,7 +167,7 @@ class ScheduledServing {
   }
   /// The serving's supervisor or a child of it; empty if it does not run, or if the serving is ending.
   [[nodiscard]] ActorAddress find(const std::string& id) {
-    const ActorAddress below = child_of(program, "serving");
+    ActorAddress below = child_of(program, "serving");
     if (id == "serving" || !below) return below;
     return child_of(Supervisor{ActorRef<SupervisorProcess>{below.cell()}}, id);
   }

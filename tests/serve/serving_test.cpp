@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 /// An ONNX model of nodes from x float[dims] to y; a dimension below 0 is free, named "n1" for -1.
 std::string onnx_of(const onnx::Nodes& nodes, const std::vector<std::int64_t>& dims) {
   std::vector<onnx::Message> extents;
+  extents.reserve(dims.size());
   for (const std::int64_t extent : dims)
     extents.push_back(extent < 0 ? onnx::Message{}.text(2, "n" + std::to_string(-extent))
                                  : onnx::Message{}.integer(1, extent));

@@ -47,7 +47,8 @@ class Callback {
   Callback() = default;
   template <class F>
   requires(!std::same_as<std::remove_cvref_t<F>, Callback> && std::constructible_from<Function, F>)
-      Callback(F&& function)  // NOLINT(google-explicit-constructor): a function is a callback
+      // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): a function is a callback
+      Callback(F&& function)
       : function_{std::forward<F>(function)} {}
   Callback(Function function, std::shared_ptr<CallbackMemory> memory)
       : function_{std::move(function)}, memory_{std::move(memory)} {}
