@@ -227,6 +227,7 @@ Result<ActorAddress> SupervisorLoop::add(ChildSpec spec, std::any argument) {
 
 Result<ActorAddress> SupervisorLoop::start_again(const std::string& id) {
   if (simple_) return needs_actor("restart_child", id);
+  settle_end(id);
   const At child = find(id);
   if (child == children_.end()) return unknown_child("restart_child", id);
   if (child->state != State::stopped) return already("restart_child", id, child->state);
@@ -390,6 +391,7 @@ Result<void> SupervisorLoop::terminate_child(const ChildKey& key) {
 
 Result<void> SupervisorLoop::delete_child(const std::string& id) {
   if (simple_) return needs_actor("delete_child", id);
+  settle_end(id);
   const At child = find(id);
   if (child == children_.end()) return unknown_child("delete_child", id);
   if (child->state != State::stopped) return already("delete_child", id, child->state);

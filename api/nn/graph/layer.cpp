@@ -14,16 +14,18 @@ namespace stoker::nn {
 namespace {
 
 using KindAndName = std::pair<std::string, std::string>;
+struct LoggedNames {
+  mutable std::set<KindAndName> names;  // of logged_mutex
+};
 ProcessMutex logged_mutex;
-std::set<KindAndName>* logged =
-    nullptr;  // never destroyed: threads may load models while the process exits
+// Threads may still load models while the process exits.
+constinit NeverDestroyed<LoggedNames> logged;
 
 /// Says what an option is called now, once for each kind and name.
 void log_earlier_name(const std::string& kind, const std::string& earlier, const std::string& now) {
   {
     const std::scoped_lock lock{logged_mutex};
-    if (!logged) logged = new std::set<KindAndName>;
-    if (!logged->emplace(kind, earlier).second) return;
+    if (!logged.get([] { return LoggedNames{}; }).names.emplace(kind, earlier).second) return;
   }
   log_warn("an option of a layer is given under an earlier name",
            {{"kind", kind}, {"option", earlier}, {"now", now}});

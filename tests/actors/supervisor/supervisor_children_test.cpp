@@ -36,6 +36,21 @@ TEST_F(Supervisors, start_a_child_again_as_soon_as_the_one_before_has_ended) {
   EXPECT_EQ(answer(supervisor.count_children()).specs, 1U);
 }
 
+TEST_F(Supervisors, restart_and_delete_a_child_as_soon_as_it_has_ended) {
+  start({}, {worker("again", Restart::transient), worker("gone", Restart::transient)});
+  const auto end = [&](const char* id) {
+    const Future<ExitReason> ended = last.at(id).stop();
+    while (!ended.ready() && executor->run_one()) {
+    }
+    ASSERT_TRUE(ended.ready());
+  };
+  end("again");
+  EXPECT_TRUE(answer(supervisor.restart_child("again")).alive());
+  end("gone");
+  answer(supervisor.delete_child("gone"));
+  EXPECT_EQ(answer(supervisor.count_children()).specs, 1U);
+}
+
 TEST_F(Supervisors, do_not_keep_a_child_that_failed_to_start) {
   start({}, {});
   failing_starts["a"] = 1;

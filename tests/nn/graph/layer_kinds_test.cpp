@@ -156,7 +156,10 @@ TEST(LayerDefinitions, with_earlier_names_that_stand_for_no_option_are_refused) 
 }
 
 TEST(LayerDefinitions, warn_once_of_an_earlier_name_and_say_the_current_one) {
-  LayerDefinition renamed{.name = "renamed",
+  // A name is told once in the life of a process, in which a test may run more than once.
+  static int runs = 0;
+  const std::string kind = "renamed_" + std::to_string(++runs);
+  LayerDefinition renamed{.name = kind,
                           .summary = "",
                           .options = {{.name = "size", .fallback = std::int64_t{1}, .doc = ""}},
                           .apply = [](LayerCall& call) { return std::vector{call.x()}; },
@@ -168,10 +171,10 @@ TEST(LayerDefinitions, warn_once_of_an_earlier_name_and_say_the_current_one) {
   (void)with_current_names(renamed, {{"width", 2}});
   EXPECT_EQ(log.lines(),
             (std::vector<std::string>{
-                "warning an option of a layer is given under an earlier name kind=renamed "
-                "option=extent now=size",
-                "warning an option of a layer is given under an earlier name kind=renamed "
-                "option=width now=size"}));
+                "warning an option of a layer is given under an earlier name kind=" + kind +
+                    " option=extent now=size",
+                "warning an option of a layer is given under an earlier name kind=" + kind +
+                    " option=width now=size"}));
 }
 
 TEST(LayerDefinitions, take_an_option_once_whatever_its_name_was) {
