@@ -10,6 +10,18 @@ namespace {
 
 thread_local std::uint32_t delays_of_this_thread = 0;
 
+/// How long this thread has given way to the fork that comes next.
+struct Given {
+  std::uint32_t fork = 0;
+  int ms = 0;
+};
+thread_local constinit Given given;
+
+[[nodiscard]] bool turn_of_forks() noexcept {
+  constexpr std::chrono::milliseconds turn{8};
+  return (std::chrono::steady_clock::now().time_since_epoch() / turn) % 2 == 0;
+}
+
 /// fork() is no place where a thread may be cancelled, and sleeping is one.
 void pause_for(std::chrono::microseconds time) noexcept {
   int before = 0;
@@ -21,6 +33,7 @@ void pause_for(std::chrono::microseconds time) noexcept {
 }  // namespace
 
 constinit std::atomic<std::uint32_t> ForkDelays::state{0};
+constinit std::atomic<std::uint32_t> ForkDelays::forks{0};
 
 ForkDelay::ForkDelay() noexcept {
   if (delays_of_this_thread++ == 0) ForkDelays::begin();
@@ -32,23 +45,26 @@ ForkDelay::~ForkDelay() {
 
 void ForkDelays::begin() noexcept {
   std::uint32_t seen = state.load();
-  for (int given = 0;;) {
+  for (;;) {
     if (seen & forking) {
       state.wait(seen);
       seen = state.load();
-    } else if (given < patience_ms(seen)) {
-      ++given;  // and looks again: a fork that arrives meanwhile misses nobody
+    } else if (gives_way(seen)) {
       pause_for(std::chrono::milliseconds{1});
-      seen = state.load();
+      seen = state.load();  // looks again: a fork that arrives meanwhile misses nobody
     } else if (state.compare_exchange_weak(seen, seen + 1)) {
       return;
     }
   }
 }
 
-int ForkDelays::patience_ms(std::uint32_t seen) noexcept {
-  if (seen & locking) return 10;
-  return seen & (waiting | arrived) ? 500 : 0;
+bool ForkDelays::gives_way(std::uint32_t seen) noexcept {
+  if ((seen & (locking | waiting | arrived)) == 0) return false;
+  if (const std::uint32_t next = forks.load(); given.fork != next) given = {.fork = next};
+  const int patience_ms = seen & locking ? 10 : 500;
+  if (given.ms >= patience_ms) return turn_of_forks();
+  ++given.ms;
+  return true;
 }
 
 void ForkDelays::arrive(std::chrono::steady_clock::time_point end) noexcept {
@@ -87,6 +103,7 @@ bool ForkDelays::try_fork() noexcept {
 }
 
 void ForkDelays::forked() noexcept {
+  forks.fetch_add(1);
   state.fetch_and(~forking);
   state.notify_all();
 }

@@ -7,9 +7,11 @@
 // that run a helper program. Such a fork waits for no delay: another thread within one may wait for a lock that
 // the forking one holds.
 //
-// While a fork waits for delays, a new one begins up to half a second later, so that calls which follow each
-// other without a gap let it through. It is not held back for longer: a delay that the fork waits for may wait
-// for its thread.
+// While a fork waits for delays, new ones begin later, so that calls which follow each other without a gap let it
+// through. A thread gives half a second to each fork: a delay that the fork waits for may wait for that thread, and
+// the fork itself may wait for a lock that the thread holds. After that the thread gives way only in every second
+// turn of eight milliseconds. Turns are the same for all threads: in one the fork finds no delay, in the other a lock
+// that is taken again and again becomes free often enough for the fork to get it.
 //
 // Drivers have handlers of fork() of their own (pthread_atfork), which take locks that calls within a delay
 // wait for: NVIDIA's does. So a fork arrives before those handlers run: it waits until nobody delays it and holds
@@ -57,8 +59,8 @@ class ForkDelays {
   friend class ForkDelay;
   static void begin() noexcept;
   static void end() noexcept;
-  /// How long a new delay gives way.
-  static int patience_ms(std::uint32_t seen) noexcept;
+  /// Whether a new delay of the calling thread gives way for one more millisecond.
+  [[nodiscard]] static bool gives_way(std::uint32_t seen) noexcept;
 
   static constexpr std::uint32_t forking = 1U << 31;
   static constexpr std::uint32_t waiting = 1U << 30;  ///< a fork waits for the delays there are
@@ -69,6 +71,8 @@ class ForkDelays {
   static constexpr std::uint32_t delaying = one_arrived - 1;
   /// How many threads delay, how many forks have arrived, and which of the first three marks are set.
   static constinit std::atomic<std::uint32_t> state;
+  /// How many forks are over.
+  static constinit std::atomic<std::uint32_t> forks;
 };
 
 }  // namespace stoker

@@ -212,7 +212,7 @@ TEST_F(ForkDelayTest, a_fork_waits_for_delays_and_mutexes_held_in_either_order) 
       }
     }};
     bool free = true;
-    for (int i = 0; i < 100; ++i)
+    for (int i = 0; i < 25; ++i)
       free = free && true_in_child([] {
                const std::scoped_lock lock{mutex};
                const ForkDelay delay;
