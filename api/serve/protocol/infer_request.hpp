@@ -1,4 +1,5 @@
-// The body of an inference request of the Open Inference Protocol (KServe v2): JSON, or JSON that binary tensors follow.
+// The body of an inference request of the Open Inference Protocol (KServe v2): JSON, or JSON with binary tensors behind
+// it.
 //
 //     const InferRequest request = read_infer_request(body, json_bytes, model);
 //     const NamedValues outputs = serving.run(request.inputs).get();
@@ -53,6 +54,10 @@ struct InferRequest {
   std::vector<RequestedOutput> outputs = {};
   bool names_outputs = false;   ///< whether `outputs` came from the request
   bool binary_outputs = false;  ///< the parameter `binary_data_output`
+
+  [[nodiscard]] bool is_binary(const RequestedOutput& output) const noexcept {
+    return output.binary.value_or(binary_outputs);
+  }
 };
 
 struct BodyLimits {
@@ -66,5 +71,9 @@ struct BodyLimits {
 [[nodiscard]] InferRequest read_infer_request(std::span<const std::byte> body,
                                               std::optional<std::uint64_t> json_bytes,
                                               const AnyModel& model, const BodyLimits& limits = {});
+
+/// Refuses to answer with an output of that type in the requested form: invalid_argument for FP16 and BF16 in JSON, and
+/// for classes of strings and booleans.
+void check_form(const InferRequest& request, const RequestedOutput& output, onnx::ElementType type);
 
 }  // namespace stoker::serve::protocol

@@ -29,8 +29,7 @@ struct ModelLabel {
 
 struct InferResponse {
   std::string body = {};
-  /// The value of the header Inference-Header-Content-Length. Set if binary tensors follow the JSON, or if the client
-  /// asked for binary outputs and there are none.
+  /// The value of the header Inference-Header-Content-Length, if there are binary tensors.
   std::optional<std::uint64_t> json_bytes = {};
 };
 

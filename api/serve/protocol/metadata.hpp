@@ -14,8 +14,8 @@ namespace stoker::serve::protocol {
 /// {"name":…,"version":…,"extensions":[…]}
 [[nodiscard]] std::string server_metadata(std::string_view name, std::string_view version,
                                           std::span<const std::string> extensions);
-/// {"name":…,"versions":[…],"platform":…,"inputs":[…],"outputs":[…]}. A dimension that is not fixed is -1, and so is the
-/// one dimension of a tensor of any rank. Inputs and outputs that the protocol cannot express, or whose type the model
+/// {"name":…,"versions":[…],"platform":…,"inputs":[…],"outputs":[…]}. A dimension that is not fixed is -1; a
+/// tensor of any rank has the shape [-1]. Inputs and outputs that the protocol cannot express, or whose type the model
 /// does not declare, are left out.
 [[nodiscard]] std::string model_metadata(std::string_view name,
                                          std::span<const std::string> versions,
