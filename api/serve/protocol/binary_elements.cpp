@@ -16,7 +16,7 @@ static_assert(std::endian::native == std::endian::little, "tensors are copied as
 using Length = std::uint32_t;
 
 [[noreturn]] void refuse_bytes(const ExpectedTensor& tensor, const std::string& why) {
-  refuse(ErrorCode::invalid_argument, "input " + quoted(tensor.name) + ": " + why);
+  refuse(ErrorCode::invalid_argument, "input " + in_quotes(tensor.name) + ": " + why);
 }
 
 }  // namespace

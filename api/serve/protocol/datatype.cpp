@@ -48,7 +48,7 @@ std::optional<ElementType> parse_datatype(std::string_view name) noexcept {
 std::string unknown_datatype(std::string_view name) {
   std::vector<std::string_view> known;
   known.reserve(datatypes.size());
-  std::string text = quoted(name) + " is none of ";
+  std::string text = in_quotes(name) + " is none of ";
   for (const auto& [element, one] : datatypes) {
     if (!known.empty()) text += ", ";
     text += one;

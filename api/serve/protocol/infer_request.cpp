@@ -32,7 +32,8 @@ void refuse_sequence(JsonReader& reader, std::string_view parameter) {
   const bool is_none = first == 't' || first == 'f' ? !reader.boolean()
                        : first == '"'               ? reader.string().empty()
                                                     : reader.unsigned_integer() == 0;
-  if (!is_none) refuse(ErrorCode::unsupported, "sequences are not supported: " + quoted(parameter));
+  if (!is_none)
+    refuse(ErrorCode::unsupported, "sequences are not supported: " + in_quotes(parameter));
 }
 
 void read_parameters(JsonReader& reader, InferRequest& request) {
@@ -92,11 +93,11 @@ void read_output(JsonReader& reader, const AnyModel& model, InferRequest& reques
     names.reserve(outputs.size());
     for (const onnx::ValueInfo& one : outputs) names.emplace_back(one.name);
     refuse(ErrorCode::not_found,
-           "the model has no output " + quoted(output.name) + did_you_mean(output.name, names));
+           "the model has no output " + in_quotes(output.name) + did_you_mean(output.name, names));
   }
   if (std::ranges::find(request.outputs, output.name, &RequestedOutput::name) !=
       request.outputs.end())
-    refuse(ErrorCode::invalid_argument, "output " + quoted(output.name) + " occurs twice");
+    refuse(ErrorCode::invalid_argument, "output " + in_quotes(output.name) + " occurs twice");
   request.outputs.push_back(std::move(output));
 }
 
@@ -110,7 +111,7 @@ bool is_expressible(const onnx::ValueInfo& output) {
 /// Refuses what cannot be answered before anything is computed.
 void check_output(const InferRequest& request, const RequestedOutput& output,
                   const onnx::ValueInfo& declared) {
-  const std::string which = "output " + quoted(output.name);
+  const std::string which = "output " + in_quotes(output.name);
   if (!is_expressible(declared))
     refuse(ErrorCode::unsupported,
            which + " is " + declared.type.to_string() + ", which the protocol cannot express");
@@ -134,7 +135,7 @@ void finish_outputs(const AnyModel& model, InferRequest& request) {
 void check_form(const InferRequest& request, const RequestedOutput& output,
                 onnx::ElementType type) {
   const std::string which =
-      "output " + quoted(output.name) + " is " + std::string{datatype_of(type)};
+      "output " + in_quotes(output.name) + " is " + std::string{datatype_of(type)};
   const bool has_classes = type != onnx::ElementType::string && type != onnx::ElementType::boolean;
   if (output.classification > 0 && !has_classes)
     refuse(ErrorCode::invalid_argument, which + ", which has no classes");

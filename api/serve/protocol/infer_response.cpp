@@ -173,10 +173,10 @@ void add_named(ResponseWriter& writer, const RequestedOutput& output, const Name
   const auto found = outputs.find(output.name);
   const onnx::Value* const value = found == outputs.end() ? nullptr : value_in(found->second);
   if (value == nullptr)
-    refuse(ErrorCode::not_found, "the model has given no output " + quoted(output.name));
+    refuse(ErrorCode::not_found, "the model has given no output " + in_quotes(output.name));
   if (!is_expressible(*value))
-    refuse(ErrorCode::unsupported, "output " + quoted(output.name) + " is " + value->to_string() +
-                                       ", which the protocol cannot express");
+    refuse(ErrorCode::unsupported, "output " + in_quotes(output.name) + " is " +
+                                       value->to_string() + ", which the protocol cannot express");
   writer.add(output, *value);
 }
 

@@ -18,7 +18,7 @@ std::string shown(const ExpectedTensor& tensor) {
 }
 
 [[noreturn]] void refuse_input(ErrorCode code, std::string_view name, const std::string& why) {
-  refuse(code, "input " + quoted(name) + ": " + why);
+  refuse(code, "input " + in_quotes(name) + ": " + why);
 }
 
 bool fits(const onnx::ValueType& declared, const Shape& shape) {
@@ -59,7 +59,7 @@ NamedValues InputReader::finish() && {
     const onnx::ValueType* const tensor = tensor_of(input.type);
     const std::string expected = tensor ? declared_tensor(*tensor) : input.type.to_string();
     refuse(ErrorCode::invalid_argument,
-           "input " + quoted(input.name) + " (" + expected + ") is missing");
+           "input " + in_quotes(input.name) + " (" + expected + ") is missing");
   }
   if (binary_ && !binary_->empty())
     refuse(ErrorCode::invalid_argument,
@@ -85,8 +85,9 @@ void InputReader::read_entry() {
   });
   const auto require = [&](bool is_there, const char* key) {
     if (is_there) return;
-    refuse(ErrorCode::invalid_argument, (entry.name ? "input " + quoted(*entry.name) : "an input") +
-                                            " has no '" + key + "'" + reader_.place(reader_.at()));
+    refuse(ErrorCode::invalid_argument,
+           (entry.name ? "input " + in_quotes(*entry.name) : "an input") + " has no '" + key + "'" +
+               reader_.place(reader_.at()));
   };
   require(entry.name.has_value(), "name");
   require(entry.shape.has_value(), "shape");
@@ -165,7 +166,7 @@ void InputReader::check_declared(const ExpectedTensor& tensor) const {
     known.reserve(inputs.size());
     for (const onnx::ValueInfo& input : inputs) known.emplace_back(input.name);
     refuse(ErrorCode::not_found,
-           "the model has no input " + quoted(tensor.name) + did_you_mean(tensor.name, known));
+           "the model has no input " + in_quotes(tensor.name) + did_you_mean(tensor.name, known));
   }
   if (inputs_.contains(tensor.name))
     refuse_input(ErrorCode::invalid_argument, tensor.name, "it occurs twice");

@@ -19,7 +19,10 @@ class Elements {
   template <class ReadOne> void each(ReadOne&& read_one) {
     const Shape& shape = tensor_.shape;
     if (reader_.next() != '[') {
-      if (shape.rank() > 0) refuse_type();
+      if (shape.rank() > 0)
+        refuse_tensor(ErrorCode::shape_mismatch, "shape " + shape.to_string() +
+                                                     " needs a list, came " +
+                                                     std::string{reader_.kind_of_next()});
       return read_one(0);
     }
     is_nested_ = shape.rank() > 1 && begins_with_list();
@@ -125,7 +128,7 @@ class Elements {
 
   [[noreturn]] void refuse_number(NumberRead read, const char* behind) {
     if (reader_.kind_of_next() != "a number") refuse_type();
-    const std::string number = quoted({reader_.at(), behind});
+    const std::string number = in_quotes({reader_.at(), behind});
     const std::string type{datatype_of(tensor_.type)};
     if (read == NumberRead::out_of_range)
       refuse_tensor(ErrorCode::invalid_argument, number + " is out of range for " + type);
@@ -143,7 +146,7 @@ class Elements {
                                                  ", came " + came);
   }
   [[noreturn]] void refuse_tensor(ErrorCode code, const std::string& why) {
-    refuse(code, "input " + quoted(tensor_.name) + ": " + why + reader_.place(reader_.at()));
+    refuse(code, "input " + in_quotes(tensor_.name) + ": " + why + reader_.place(reader_.at()));
   }
 
   JsonReader& reader_;
@@ -169,7 +172,7 @@ void check_text_for(const JsonReader& reader, const ExpectedTensor& tensor) {
   const auto text = static_cast<std::uint64_t>(reader.end() - reader.at());
   const auto elements = static_cast<std::uint64_t>(tensor.shape.elements());
   if (elements <= (text + 1) / each) return;
-  refuse(ErrorCode::shape_mismatch, "input " + quoted(tensor.name) + ": shape " +
+  refuse(ErrorCode::shape_mismatch, "input " + in_quotes(tensor.name) + ": shape " +
                                         tensor.shape.to_string() +
                                         " needs more elements than the body has");
 }
@@ -199,9 +202,9 @@ std::vector<std::string> read_strings(JsonReader& reader, const ExpectedTensor& 
     if (reader.next() != '"') elements.refuse_type();
     reader.string(strings[i]);
     if (strings[i].size() > most_bytes)
-      refuse(
-          ErrorCode::limit_exceeded,
-          "input " + quoted(tensor.name) + ": the tensors of a request may not have so many bytes");
+      refuse(ErrorCode::limit_exceeded,
+             "input " + in_quotes(tensor.name) +
+                 ": the tensors of a request may not have so many bytes");
     most_bytes -= strings[i].size();
   });
   return strings;

@@ -1,8 +1,8 @@
 // The elements of a tensor in JSON: a flat list, or lists nested as its shape says; a scalar may stand alone.
 //
 // Pure functions; any thread. The reader stands before the value. Errors are thrown: invalid_argument for malformed
-// JSON and numbers out of range, dtype_mismatch for elements of another type, shape_mismatch if they do not fill the shape;
-// limit_exceeded.
+// JSON and numbers out of range, dtype_mismatch for elements of another type, shape_mismatch if they do not fill the
+// shape; limit_exceeded.
 #pragma once
 
 #include <cstddef>

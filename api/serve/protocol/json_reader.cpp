@@ -219,7 +219,7 @@ std::size_t JsonReader::place_of(std::string_view key, std::span<const std::stri
   if (found == known.size()) return found;
   const std::uint32_t bit = 1U << found;
   if ((seen & bit) != 0)
-    refuse(ErrorCode::invalid_argument, "the key " + quoted(key) + " occurs twice" + place(at_));
+    refuse(ErrorCode::invalid_argument, "the key " + in_quotes(key) + " occurs twice" + place(at_));
   seen |= bit;
   return found;
 }

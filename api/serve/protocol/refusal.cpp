@@ -8,7 +8,7 @@ void refuse(ErrorCode code, std::string reason, std::vector<Detail> details) {
   throw Error{"infer", code, std::move(reason), std::move(details)};
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 64;
   if (text.size() <= longest) return "'" + printable(text) + "'";
   std::size_t cut = longest;  // not within a character
