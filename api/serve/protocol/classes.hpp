@@ -1,0 +1,28 @@
+// The classification extension of the Open Inference Protocol: the largest numbers of an output, as strings
+// "value:index".
+//
+// Pure functions; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "stoker/runtime/base/shape.hpp"
+
+namespace stoker::serve::protocol {
+
+struct Classes {
+  Shape shape;
+  std::vector<std::string> strings;
+};
+
+/// The `count` largest numbers of each row, largest first; of equal ones the first, and NaN last. Rows lie along the
+/// first axis, and the index counts through all others; a vector is one row. The shape is [rows, n] or [n], n at most
+/// the numbers of a row.
+[[nodiscard]] Classes classes_of(const TensorSpec& spec, std::span<const std::byte> elements,
+                                 std::uint32_t count);
+
+}  // namespace stoker::serve::protocol

@@ -1,0 +1,19 @@
+#include "stoker/api/serve/protocol/refusal.hpp"
+
+#include "stoker/runtime/base/printable.hpp"
+
+namespace stoker::serve::protocol {
+
+void refuse(ErrorCode code, std::string reason, std::vector<Detail> details) {
+  throw Error{"infer", code, std::move(reason), std::move(details)};
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  if (text.size() <= longest) return "'" + printable(text) + "'";
+  std::size_t cut = longest;  // not within a character
+  while (cut > longest - 4 && (static_cast<unsigned char>(text[cut]) & 0xc0U) == 0x80) --cut;
+  return "'" + printable(text.substr(0, cut)) + "…'";
+}
+
+}  // namespace stoker::serve::protocol
