@@ -75,9 +75,18 @@ CheckedRequest RowLayout::check(const AnyModel& model, const NamedValues& given)
   request.values = onnx::checked_inputs(
       op, inputs, [&model](const onnx::ValueInfo& input) { return model.may_lack(input); }, given);
   for (const onnx::Value& value : request.values) request.bytes += bytes_of(value);
-  if (!joins()) return request;
-  const onnx::ValueInfo* counted = nullptr;  // the input that says how many rows there are
   request.signature.reserve(6 * request.values.size());
+  if (!joins()) {
+    for (const onnx::Value& value : request.values) {
+      request.signature.add(value.is_tensor() ? static_cast<std::int64_t>(value.type()) : -1);
+      if (!value.is_tensor()) continue;
+      request.signature.add(static_cast<std::int64_t>(value.shape().rank()));
+      for (std::size_t axis = 0; axis < value.shape().rank(); ++axis)
+        request.signature.add(value.shape()[axis]);
+    }
+    return request;
+  }
+  const onnx::ValueInfo* counted = nullptr;  // the input that says how many rows there are
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     const onnx::Value& value = request.values[i];
     if (!value.is_given()) {

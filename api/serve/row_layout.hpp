@@ -20,7 +20,7 @@
 
 namespace stoker::serve {
 
-/// Types and extents of a request but for its rows: requests with equal ones may share a batch.
+/// Types and extents of a request but for its rows, if it has any: requests with equal ones may share a batch.
 class Signature {
  public:
   Signature() = default;

@@ -50,8 +50,8 @@ class Serving {
 
   [[nodiscard]] const AnyModel& model() const noexcept;
 
-  /// Returns at once. The future holds the outputs by name; cancel() on it cancels the request. An idle serving may
-  /// start the model on the calling thread.
+  /// Does not wait. The future holds the outputs by name; cancel() on it cancels the request. An idle serving may
+  /// start the model on the calling thread, and compute it there if that takes no longer than waking another one.
   [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,
                                         const ServingRequestOptions& options = {}) const;
   /// run() with a completion token of Asio. Include api/serve_async.hpp.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stoker/api/serve/batch_notice.hpp"
+
 namespace stoker::serve {
 namespace {
 
@@ -49,13 +51,14 @@ ServingOptions checked(ServingOptions options) {
 
 ServingCore::ServingCore(std::shared_ptr<Executor> executor, AnyModel model, RowLayout layout,
                          std::shared_ptr<const BatchRunner> runner, const ServingOptions& options,
-                         Run submit)
+                         Run submit, std::shared_ptr<BlockingPool> starter)
     : executor_{std::move(executor)},
       model_{std::move(model)},
       layout_{std::move(layout)},
       runner_{std::move(runner)},
       options_{options},
       submit_{submit},
+      starter_{std::move(starter)},
       admission_{std::make_shared<Admission>(options.max_requests, options.max_bytes,
                                              options.batch_timeout)},
       batcher_{spawn<Batcher>(executor_,
@@ -74,9 +77,9 @@ ChildSpec ServingCore::child_spec() const {
   for (std::size_t i = 1; i <= options_.workers; ++i) {
     ChildSpec& worker = children.emplace_back();
     worker.id = "worker " + std::to_string(i);
-    worker.start = [name = options_.name + " " + worker.id, runner = runner_,
-                    batcher = batcher_](const ChildStart& start) -> Result<ActorAddress> {
-      const auto actor = start.spawn<BatchWorker>({.name = name}, runner, batcher);
+    worker.start = [name = options_.name + " " + worker.id, runner = runner_, batcher = batcher_,
+                    starter = starter_](const ChildStart& start) -> Result<ActorAddress> {
+      const auto actor = start.spawn<BatchWorker>({.name = name}, runner, batcher, starter);
       STOKER_TRY(batcher.cast(WorkerStarted{actor}));
       return ActorAddress{actor};
     };
@@ -107,6 +110,8 @@ Future<NamedValues> ServingCore::run(const NamedValues& inputs,
   const CallPtr call{new ServedCall{std::move(request), deadline, *std::move(ticket), admission_,
                                     batcher_.cell(), &tell_cancelled}};  // NOLINT: counted
   Future<NamedValues> future = call->future();
+  std::optional<BatchNotice::Here> here;
+  if (submit_ == Run::here) here.emplace(true);
   // If it is refused, the call answers itself.
   static_cast<void>(batcher_.cast(SubmitCall{CallHolder{call}}, submit_));
   return future;

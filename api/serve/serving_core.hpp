@@ -18,10 +18,11 @@ namespace stoker::serve {
 
 class ServingCore {
  public:
-  /// Spawns the batcher. `options` are checked; `submit`: where its turns may run.
+  /// Spawns the batcher. `options` are checked; `submit`: where its turns may run; `starter`: a thread that starts
+  /// batches whose plan may have to be made, none if null.
   ServingCore(std::shared_ptr<Executor> executor, AnyModel model, RowLayout layout,
               std::shared_ptr<const BatchRunner> runner, const ServingOptions& options,
-              Run submit = Run::here);
+              Run submit = Run::here, std::shared_ptr<BlockingPool> starter = nullptr);
 
   /// The serving's supervisor, as a child that is not restarted.
   [[nodiscard]] ChildSpec child_spec() const;
@@ -43,6 +44,7 @@ class ServingCore {
   const std::shared_ptr<const BatchRunner> runner_;
   const ServingOptions options_;
   const Run submit_;
+  const std::shared_ptr<BlockingPool> starter_;
   const std::shared_ptr<Admission> admission_;
   const ActorRef<Batcher> batcher_;
   ActorAddress supervisor_;

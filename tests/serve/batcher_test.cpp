@@ -273,6 +273,41 @@ TEST_F(Servings, answer_for_a_worker_that_was_killed_while_it_ran) {
   EXPECT_EQ(answer_of(second), Numbers{4}) << "the queue has stayed";
 }
 
+TEST_F(Servings, answer_a_request_that_ran_alone_when_it_is_computed) {
+  auto& s = start();
+  const auto alone = s.ask({1, 2});
+  s.runner->finish();
+  EXPECT_EQ(answer_of(alone), (Numbers{2, 4})) << "it does not wait for a turn of the batcher";
+  EXPECT_EQ(s.status().totals.answered, 1U);
+}
+
+TEST_F(Servings, keep_an_answer_whose_worker_is_killed_before_the_batcher_has_heard_of_it) {
+  auto& s = start({.retry = BatchRetry::once});
+  const auto first = s.ask({1});
+  const ActorAddress worker = s.find("worker 1");
+  s.runner->finish();
+  s.scheduler.inject_exit(worker, ExitReason::kill());
+  s.scheduler.run();
+  EXPECT_EQ(answer_of(first), Numbers{2});
+  const ServingStatus status = s.status();
+  EXPECT_EQ(status.totals.answered, 1U);
+  EXPECT_EQ(status.totals.failed, 0U);
+  EXPECT_EQ(s.runner->started, 1) << "it has run, and does not run again";
+}
+
+TEST_F(Servings, answer_by_the_batch_that_runs_again_and_not_by_the_one_whose_worker_is_gone) {
+  auto& s = start({.retry = BatchRetry::once});
+  const auto first = s.ask({1});
+  s.find("worker 1").exit(ExitReason::kill());
+  s.scheduler.run();
+  ASSERT_EQ(s.runner->runs.size(), 2U);
+  s.finish(0);
+  EXPECT_FALSE(first.ready());
+  s.finish(0);
+  EXPECT_EQ(answer_of(first), Numbers{2});
+  EXPECT_EQ(s.status().totals.answered, 1U);
+}
+
 TEST_F(Servings, run_a_batch_once_more_if_they_shall) {
   auto& s = start({.retry = BatchRetry::once});
   const auto first = s.ask({1});
