@@ -174,8 +174,9 @@ class NullRunner final : public serve::BatchRunner {
 Serving null_serving(const System& system, const ServingOptions& options,
                      const std::shared_ptr<const NullRunner>& runner) {
   const AnyModel model{std::make_shared<const NullBackend>(system.device("null"))};
-  const auto core = std::make_shared<serve::ServingCore>(
-      system.shared_executor(), model, serve::RowLayout::of(model.inputs()), runner, options);
+  const auto core = std::make_shared<serve::ServingCore>(system.shared_executor(), model,
+                                                         serve::RowLayout::of(model.inputs()),
+                                                         runner, serve::checked(options));
   core->set_supervisor(system.supervisor().start_child(core->child_spec()).get());
   return Serving{core};
 }

@@ -108,6 +108,15 @@ ServingStatus Batcher::on(AskStatus) {
   status.workers = workers_.size();
   status.requests_per_second = answered_.per_second(now());
   status.rows_per_second = rows_.per_second(now());
+  status.levels.reserve(rules.levels.size());
+  for (std::size_t level = 0; level < rules.levels.size(); ++level)
+    status.levels.push_back({.queued = parts_.admission->requests(level),
+                             .refused = parts_.admission->refused(level),
+                             .late = queue_.late(level)});
+  for (std::size_t key = 0; key < parts_.keys.size(); ++key)
+    status.keys[parts_.keys[key]] = {.queued = parts_.admission->of(key)->requests(),
+                                     .queued_bytes = parts_.admission->of(key)->bytes(),
+                                     .rows = key_rows_[key]};
   status.totals = totals_;
   status.totals.refused = parts_.admission->refused();
   status.batches = batch_sizes_;
@@ -185,8 +194,9 @@ void Batcher::start(Worker& worker, Batch batch) {
   totals_.padding += static_cast<std::uint64_t>(batch.size - batch.rows);
   ++batch_sizes_[batch.size];
   rows_.add(static_cast<double>(batch.rows), at);
-  left_queue_.add(static_cast<double>(batch.pieces.size()), at);
-  parts_.admission->set_rate(left_queue_.per_second(at));
+  key_rows_[batch.key] += static_cast<std::uint64_t>(batch.rows);
+  left_queue_[batch.key].add(static_cast<double>(batch.pieces.size()), at);
+  parts_.admission->of(batch.key)->set_rate(left_queue_[batch.key].per_second(at));
   const bool may_be_here =
       is_small(batch) && (!BatchNotice::Here::inside() ||
                           (BatchNotice::Here::may_start() && batch.pieces.size() == 1));
@@ -246,7 +256,7 @@ void Batcher::repeat(const Batch& batch) {
   }
   for (const Piece& piece : batch.pieces) {
     ++totals_.retries;
-    queue_.put_back({.pieces = {piece}, .rows = piece.rows});
+    queue_.put_back({.pieces = {piece}, .rows = piece.rows, .key = batch.key});
   }
 }
 
@@ -284,8 +294,18 @@ void Batcher::cancel_unwanted() {
 }
 
 void Batcher::expire() {
-  if (deadlines_.empty()) return;
   const auto at = now();
+  if (queue_.next_late() <= at)
+    for (const CallHolder& late : queue_.take_late(at)) {
+      const std::string priority = std::to_string(late->request().level + 1);
+      if (!late->fail(Error{"serving",
+                            ErrorCode::deadline_exceeded,
+                            "it has waited for longer than its priority allows",
+                            {{"priority", priority}}}))
+        continue;
+      ++totals_.expired;
+      settle(late.pointer());
+    }
   while (!deadlines_.empty() && deadlines_.begin()->first <= at) {
     const CallPtr call = deadlines_.begin()->second;
     deadlines_.erase(deadlines_.begin());
@@ -297,6 +317,7 @@ void Batcher::expire() {
 
 void Batcher::arm_timer() {
   auto next = deadlines_.empty() ? Clock::time_point::max() : deadlines_.begin()->first;
+  next = std::min(next, queue_.next_late());
   if (free_worker() != nullptr) next = std::min(next, queue_.next_ready());
   if (next == Clock::time_point::max()) {
     timer_.cancel();

@@ -1,6 +1,7 @@
 // The actor of a serving: it owns the requests that wait, gives batches to free workers and answers the calls.
 //
-// It has one timer, armed only while a request has a deadline or a batch waits to be full. It ends when its supervisor
+// It has one timer, armed only while a request has a deadline or may wait for a limited time, or a batch waits to be
+// full. It ends when its supervisor
 // ends it: calls that wait are answered at once, batches that run are waited for.
 #pragma once
 
@@ -14,6 +15,7 @@
 
 #include "stoker/actors/timed_send.hpp"
 #include "stoker/api/serve/batch_worker.hpp"
+#include "stoker/api/serve/keyed_admission.hpp"
 #include "stoker/api/serve/rate_meter.hpp"
 
 namespace stoker::serve {
@@ -44,17 +46,22 @@ struct AwaitDrained {};
 /// What a batcher needs, and shares with the handles of its serving.
 struct BatcherParts {
   std::shared_ptr<const BatchRunner> runner;
-  std::shared_ptr<Admission> admission;
+  std::shared_ptr<const KeyedAdmission> admission;
   BatchRules rules = {};
   BatchRetry retry = BatchRetry::never;
   std::string reason = {};  ///< why requests do not join; empty if they do
   std::vector<std::string> partitions = {};
+  std::vector<std::string> keys = {""};  ///< by position; one for each Admission
 };
 
 class Batcher : public Actor {
  public:
   explicit Batcher(BatcherParts parts)
-      : parts_{std::move(parts)}, queue_{parts_.rules}, runner_{parts_.runner} {}
+      : parts_{std::move(parts)},
+        queue_{parts_.rules},
+        runner_{parts_.runner},
+        left_queue_(parts_.keys.size()),
+        key_rows_(parts_.keys.size()) {}
   ~Batcher() override;
 
   void on(SubmitCall submitted);
@@ -107,6 +114,7 @@ class Batcher : public Actor {
   void drop(const CallPtr& call);
   /// Ends batches that nobody waits for.
   void cancel_unwanted();
+  /// Answers those whose deadline has passed, or whose level lets them wait no longer.
   void expire();
   /// Admits nobody and answers all that wait.
   void close(const ExitReason& why);
@@ -125,7 +133,9 @@ class Batcher : public Actor {
   ServingTotals totals_;
   std::map<std::int64_t, std::uint64_t> batch_sizes_;
   std::map<Signature, std::vector<std::int64_t>> used_;  ///< sizes of batches that have run
-  RateMeter left_queue_, answered_, rows_;
+  RateMeter answered_, rows_;
+  std::vector<RateMeter> left_queue_;  ///< by key
+  std::vector<std::uint64_t> key_rows_;
 };
 
 }  // namespace stoker::serve

@@ -37,6 +37,8 @@ struct CheckedRequest {
   std::int64_t rows = 1;     ///< 1 for a model whose requests do not join
   std::uint64_t bytes = 0;
   Signature signature = {};
+  std::size_t key = 0;    ///< position among the batch keys
+  std::size_t level = 0;  ///< of priority; 0 is served first
 };
 
 class RowLayout {

@@ -32,12 +32,16 @@ class ServingCore {
   [[nodiscard]] const ActorRef<Batcher>& batcher() const noexcept { return batcher_; }
   [[nodiscard]] const AnyModel& model() const noexcept { return model_; }
   [[nodiscard]] const RowLayout& layout() const noexcept { return layout_; }
-  [[nodiscard]] Admission& admission() const noexcept { return *admission_; }
+  [[nodiscard]] const KeyedAdmission& admission() const noexcept { return *admission_; }
 
   [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,
                                         const ServingRequestOptions& options) const;
 
  private:
+  /// The positions of a request's key and level. Throws not_found and invalid_argument.
+  [[nodiscard]] std::size_t key_of(const ServingRequestOptions& options) const;
+  [[nodiscard]] std::size_t level_of(const ServingRequestOptions& options) const;
+
   const std::shared_ptr<Executor> executor_;
   const AnyModel model_;
   const RowLayout layout_;
@@ -45,12 +49,13 @@ class ServingCore {
   const ServingOptions options_;
   const Run submit_;
   const std::shared_ptr<BlockingPool> starter_;
-  const std::shared_ptr<Admission> admission_;
+  const std::shared_ptr<const KeyedAdmission> admission_;
   const ActorRef<Batcher> batcher_;
   ActorAddress supervisor_;
 };
 
-/// Throws invalid_argument for options that are out of their range, and sorts `sizes`.
+/// Throws invalid_argument for options that are out of their range. Sorts `sizes`, and makes the priority level and the
+/// key that are meant if none are given.
 [[nodiscard]] ServingOptions checked(ServingOptions options);
 
 }  // namespace stoker::serve

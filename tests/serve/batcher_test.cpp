@@ -6,18 +6,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Servings : public testing::Test {
- protected:
-  static void SetUpTestSuite() { system = std::make_unique<System>(); }
-  static void TearDownTestSuite() { system.reset(); }
-  ScheduledServing& start(const ServingOptions& options = {}, bool joins = true) {
-    serving.emplace(system->device("null"), TestScheduler{}, options, joins);
-    return *serving;
-  }
-  using Batches = std::vector<Numbers>;
-  static inline std::unique_ptr<System> system;
-  std::optional<ScheduledServing> serving;
-};
+class Servings : public ScheduledServings {};
 
 TEST_F(Servings, run_a_request_at_once_if_a_worker_is_free) {
   auto& s = start();
@@ -472,6 +461,12 @@ TEST(ServingOptionsOutOfRange, are_refused) {
   EXPECT_EQ(refuses({.max_bytes = 0}), "max_bytes");
   EXPECT_EQ(refuses({.deadline = 0ns}), "deadline");
   EXPECT_EQ(refuses({.shutdown = -1s}), "shutdown");
+  EXPECT_EQ(refuses({.priorities = {{.max_requests = 0}}}), "priorities");
+  EXPECT_EQ(refuses({.priorities = {{.timeout = 0ns}}}), "priorities");
+  EXPECT_EQ(refuses({.priorities = {{}}, .default_priority = 2}), "default_priority");
+  EXPECT_EQ(refuses({.default_priority = 0}), "default_priority");
+  EXPECT_EQ(refuses({.batch_keys = {"a", "b", "a"}}), "batch_keys");
+  EXPECT_EQ(refuses({.batch_keys = {""}}), "batch_keys");
 }
 
 }  // namespace
