@@ -36,7 +36,8 @@ void BatchQueue::put_back(Batch batch) {
 }
 
 Clock::time_point BatchQueue::ready_at(const Line& line) const noexcept {
-  if (rules_.wait == BatchWait::none || line.rows >= rules_.batch_size)
+  const bool apart = line.pieces.front().call->request().apart;
+  if (rules_.wait == BatchWait::none || apart || line.rows >= rules_.batch_size)
     return Clock::time_point::min();
   auto first = Clock::time_point::max();
   for (const Piece& piece : line.pieces) first = std::min(first, piece.arrived);
@@ -98,7 +99,7 @@ std::optional<Batch> BatchQueue::take_again() {
       return true;
     });
     if (batch.pieces.empty()) continue;
-    batch.size = padded(batch.rows);
+    batch.size = padded(batch);
     return batch;
   }
   return std::nullopt;
@@ -131,13 +132,14 @@ Batch BatchQueue::take_from(Line& line) {
     batch.pieces.push_back(std::move(taken));
   };
   const std::int64_t most = most_rows(line);
-  if (line.pieces.front().rows >= rules_.batch_size)
-    take(rules_.batch_size);
+  const Piece& front = line.pieces.front();
+  if (front.call->request().apart || front.rows >= rules_.batch_size)
+    take(std::min(front.rows, rules_.batch_size));
   else
     do take(line.pieces.front().rows);
     while (!line.pieces.empty() && line.pieces.front().rows < rules_.batch_size &&
            batch.rows + line.pieces.front().rows <= most);
-  batch.size = padded(batch.rows);
+  batch.size = padded(batch);
   return batch;
 }
 
@@ -147,8 +149,10 @@ std::int64_t BatchQueue::most_rows(const Line& line) const noexcept {
   return above == rules_.sizes.begin() ? rules_.batch_size : *std::prev(above);
 }
 
-std::int64_t BatchQueue::padded(std::int64_t rows) const noexcept {
-  if (!rules_.padding || rules_.sizes.empty()) return rows;
+std::int64_t BatchQueue::padded(const Batch& batch) const noexcept {
+  const std::int64_t rows = batch.rows;
+  if (!rules_.padding || rules_.sizes.empty() || batch.pieces.front().call->request().apart)
+    return rows;
   const auto next = std::ranges::lower_bound(rules_.sizes, rows);
   const std::int64_t size =
       next == rules_.sizes.end() ? rules_.batch_size : std::min(*next, rules_.batch_size);

@@ -4,7 +4,8 @@
 // each. A batch takes rows from the line whose first request has the highest priority. Of several, it is one of the key
 // that has had the fewest rows since it was idle, and in this key the one whose first request has waited longest.
 //
-// A request with `batch_size` rows or more runs alone; one with more is cut, and its last rows join others. Batches that
+// A request with `batch_size` rows or more runs alone; one with more is cut, and its last rows join others. One that is
+// apart runs alone, as it is, and never waits for a full batch. Batches that
 // run again come before all others, as they were. A request that has waited for longer than its level allows is given
 // back by take_late(), or stands behind all levels from then on.
 //
@@ -110,7 +111,7 @@ class BatchQueue {
   [[nodiscard]] Clock::time_point ready_at(const Line& line) const noexcept;
   [[nodiscard]] static std::int64_t drop_answered(Line& line);
   [[nodiscard]] std::int64_t most_rows(const Line& line) const noexcept;
-  [[nodiscard]] std::int64_t padded(std::int64_t rows) const noexcept;
+  [[nodiscard]] std::int64_t padded(const Batch& batch) const noexcept;
 
   BatchRules rules_;
   std::vector<Key> keys_;

@@ -29,6 +29,13 @@ enum class BatchRetry : std::uint8_t {
   one_by_one,  ///< its requests run once more, each alone, so that a poisonous one fails alone
 };
 
+/// For which numbers of rows start_serving() makes plans.
+enum class WarmUp : std::uint8_t {
+  checks,  ///< for one row, two and three: those of its check
+  few,     ///< also for `sizes` if these are at most eight
+  all,     ///< also for `sizes`, and for `batch_size`
+};
+
 /// What becomes of a request that has waited for longer than its priority level allows.
 enum class LateAction : std::uint8_t {
   reject,  ///< it is answered with deadline_exceeded
@@ -80,6 +87,7 @@ struct ServingOptions {
   /// check that rows may be joined and to make the first plans. If both are the same, it makes a second row from the
   /// first one. Empty: numbers are made up. That works only if no dimension but the rows' is free.
   NamedValues sample = {};
+  WarmUp warm_up = WarmUp::few;
   /// The serving ends after more than `intensity` crashes of workers within `period`.
   unsigned intensity = 10;
   std::chrono::nanoseconds period = std::chrono::seconds{60};
