@@ -1,5 +1,5 @@
-// Servings inside a program: many callers against offline batches, one caller against a direct run, a batch key beside a
-// flooded one, the batcher alone, and how fast it refuses.
+// Servings inside a program: many callers against offline batches, one caller against a direct run, a batch key beside
+// a flooded one, the batcher alone, and how fast it refuses.
 #include "stoker/api/serve.hpp"
 
 #include <algorithm>

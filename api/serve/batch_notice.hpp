@@ -11,6 +11,7 @@
 
 #include "stoker/actors/message.hpp"
 #include "stoker/api/serve/batch_worker.hpp"
+#include "stoker/runtime/execution/task.hpp"
 
 namespace stoker::serve {
 

@@ -202,6 +202,11 @@ std::vector<CallHolder> BatchQueue::take_late(Clock::time_point now) {
              first = first_of(line, level)) {
           Piece piece = *first;
           line.pieces.erase(first);
+          if (piece.call->ready()) {  // it waits for nothing
+            line.rows -= piece.rows;
+            piece.call->left_queue();
+            continue;
+          }
           ++late_[level];
           if (rule.action == LateAction::delay) {
             piece.rank = rules_.levels.size();

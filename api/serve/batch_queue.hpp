@@ -5,9 +5,9 @@
 // that has had the fewest rows since it was idle, and in this key the one whose first request has waited longest.
 //
 // A request with `batch_size` rows or more runs alone; one with more is cut, and its last rows join others. One that is
-// apart runs alone, as it is, and never waits for a full batch. Batches that
-// run again come before all others, as they were. A request that has waited for longer than its level allows is given
-// back by take_late(), or stands behind all levels from then on.
+// apart runs alone, as it is, and never waits for a full batch. Batches that run again come before all others, as they
+// were. A request that has waited for longer than its level allows is given back by take_late(), or stands behind all
+// levels from then on.
 //
 // Pure: no thread, no clock, no timer. Threads: one at a time. `now` never goes back.
 #pragma once
@@ -70,7 +70,8 @@ class BatchQueue {
   [[nodiscard]] std::optional<Batch> take(Clock::time_point now);
   /// When take() gives a batch although nothing comes; time_point::max() if nothing waits.
   [[nodiscard]] Clock::time_point next_ready() const noexcept;
-  /// Those that have waited for longer than their level allows, which then wait no more; the others of them are delayed.
+  /// Those that have waited for longer than their level allows and are rejected: they wait no more. The others are
+  /// delayed.
   [[nodiscard]] std::vector<CallHolder> take_late(Clock::time_point now);
   /// When take_late() has something to do; time_point::max() if never.
   [[nodiscard]] Clock::time_point next_late() const noexcept;

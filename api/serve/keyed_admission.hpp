@@ -1,4 +1,5 @@
-// Who may wait, by batch key: each key has an Admission of its own, so that a flooded one leaves the others their places.
+// Who may wait, by batch key: each key has an Admission of its own, so that a flooded one leaves the others their
+// places.
 //
 // Threads: any. Lifetime: tickets keep the Admission of their key.
 #pragma once

@@ -36,8 +36,8 @@ class Signature {
 struct CheckedRequest {
   onnx::Values values = {};  ///< one for each input of the model; one that is omitted is not given
   std::int64_t rows = 1;     ///< 1 for a request that is apart
-  /// It runs in a batch of its own: because of the model, or because it gives other inputs than those that were shown to
-  /// join.
+  /// It runs in a batch of its own: because of the model, or because it gives other inputs than those that were shown
+  /// to join.
   bool apart = false;
   std::uint64_t bytes = 0;
   Signature signature = {};

@@ -1,7 +1,7 @@
 // Two rows to try a model with: a program's sample, or made up.
 //
 //     RowSamples rows = RowSamples::of(model, layout, sample);
-//     model.predict(rows.inputs(model, layout, std::array<std::size_t, 3>{0, 1, 0}))  // the one, the other and the one again
+//     model.predict(rows.inputs(model, layout, std::array<std::size_t, 3>{0, 1, 0}))  // the other amid the one
 //
 // Threads: one at a time. Blocks. Errors are thrown.
 #pragma once

@@ -17,11 +17,11 @@
 // priority that does not exist, dtype_mismatch, shape_mismatch (also if inputs differ in their rows). An input that has
 // a value in the model's file cannot be given. All other errors are in the future:
 //
-//     overloaded         too many requests wait, of its key or of its priority; the detail `retry_after_ms` says when to
-//                        come again
+//     overloaded         too many requests wait, of its key or of its priority; the detail `retry_after_ms` says when
+//                        to come again
 //     limit_exceeded     the request alone has more bytes than may wait
-//     deadline_exceeded  its deadline passed, while it waited or while it ran; or it waited for longer than its priority
-//                        allows
+//     deadline_exceeded  its deadline passed, while it waited or while it ran; or it waited for longer than its
+//                        priority allows
 //     cancelled          cancel() was called
 //     closed             the serving was drained, was stopped, or has ended. Unless it was drained, the detail
 //                        `exit_reason` says why

@@ -100,8 +100,8 @@ struct ServingRequestOptions {
   std::optional<std::chrono::nanoseconds> deadline = {};
   /// From 1, which is served first, to the number of ServingOptions::priorities. 0: the default one.
   std::size_t priority = 0;
-  /// One of ServingOptions::batch_keys. Empty: the first of them. Only the call reads it. (No std::string: GCC 12 spoils
-  /// default arguments that own memory within co_await.)
+  /// One of ServingOptions::batch_keys. Empty: the first of them. Only the call reads it.
+  // No std::string: GCC 12 spoils default arguments that own memory within co_await.
   std::string_view key = {};
 };
 

@@ -91,6 +91,15 @@ TEST_F(QueuePlaces, the_last_late_request_of_a_signature_leaves_nothing_behind) 
   EXPECT_EQ(queue->next_ready(), never);
 }
 
+TEST_F(QueuePlaces, a_request_that_was_cancelled_is_not_late) {
+  rules({.levels = {{.timeout = 20ms}}});
+  comes()->cancel();
+  now += 20ms;
+  EXPECT_EQ(late(), Names{});
+  EXPECT_EQ(queue->late(0), 0U);
+  EXPECT_TRUE(queue->empty());
+}
+
 TEST_F(QueuePlaces, a_request_that_has_begun_is_never_late) {
   rules({.batch_size = 2, .levels = {{.timeout = 20ms}}});
   comes({}, 3);
