@@ -1,5 +1,5 @@
-// Servings inside a program: many callers against offline batches, one caller against a direct run, the batcher alone,
-// and how fast it refuses.
+// Servings inside a program: many callers against offline batches, one caller against a direct run, a batch key beside
+// a flooded one, the batcher alone, and how fast it refuses.
 #include "stoker/api/serve.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void run_directly(const AnyModel& model, const NamedValues& inputs) {
 /// All callers ask in a closed loop until `seconds` have passed. Returns rows a second; `latencies` gets the seconds of
 /// each request.
 double closed_loop(const Serving& serving, const NamedValues& row, double seconds,
-                   Samples& latencies) {
+                   Samples& latencies, std::string_view key = {}) {
   std::atomic<bool> done{false};
   std::vector<std::vector<double>> of_callers(callers);
   std::vector<std::jthread> threads;
@@ -50,7 +50,7 @@ double closed_loop(const Serving& serving, const NamedValues& row, double second
   for (std::vector<double>& times : of_callers)
     threads.emplace_back([&] {
       while (!done.load(std::memory_order_relaxed))
-        times.push_back(seconds_of([&] { wait_for(serving.run(row).get()); }));
+        times.push_back(seconds_of([&] { wait_for(serving.run(row, {.key = key}).get()); }));
     });
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   done = true;
@@ -128,6 +128,40 @@ void against_offline(Context& context, const System& system, const AnyModel& mod
   serving.stop().get();
 }
 
+/// What one caller of a key waits while 64 flood another one.
+void flooded_key(Context& context, const System& system, const AnyModel& model) {
+  const Serving serving =
+      start_serving(system.supervisor(), model,
+                    {.name = "keys", .batch_size = batch_size, .batch_keys = {"flooded", "other"}});
+  const NamedValues row = rows_of(model, 1);
+  const NamedValues batch = rows_of(model, batch_size);
+  const auto ask = [&](Samples& into) {
+    into.add(seconds_of([&] { wait_for(serving.run(row, {.key = "other"}).get()); }));
+  };
+  Samples alone;
+  for (int i = 0; i < context.repeats(2000); ++i) ask(alone);
+  const Samples a_batch =
+      sample(context.repeats(100), [&] { return seconds_of([&] { run_directly(model, batch); }); });
+  Samples beside;
+  Samples flood;
+  {
+    std::atomic<bool> done{false};
+    const std::jthread other{[&] {
+      while (!done.load(std::memory_order_relaxed)) ask(beside);
+    }};
+    static_cast<void>(closed_loop(serving, row, context.repeats(10) * 0.25, flood, "flooded"));
+    done = true;
+  }
+  const double aim = 2 * alone.quantile(0.99) + a_batch.median();
+  context.report.add(Row{"cnn, a key beside one that 64 callers flood, p99",
+                         beside.quantile(0.99) * 1e3, "ms", Better::lower}
+                         .against("twice alone, and a batch", aim * 1e3)
+                         .aim_ratio(1)
+                         .remark("flooded key p99 " +
+                                 std::to_string(flood.quantile(0.99) * 1e3).substr(0, 5) + " ms"));
+  serving.stop().get();
+}
+
 /// One number, and no computation.
 class NullBackend final : public models::Backend {
  public:
@@ -174,8 +208,9 @@ class NullRunner final : public serve::BatchRunner {
 Serving null_serving(const System& system, const ServingOptions& options,
                      const std::shared_ptr<const NullRunner>& runner) {
   const AnyModel model{std::make_shared<const NullBackend>(system.device("null"))};
-  const auto core = std::make_shared<serve::ServingCore>(
-      system.shared_executor(), model, serve::RowLayout::of(model.inputs()), runner, options);
+  const auto core = std::make_shared<serve::ServingCore>(system.shared_executor(), model,
+                                                         serve::RowLayout::of(model.inputs()),
+                                                         runner, serve::checked(options));
   core->set_supervisor(system.supervisor().start_child(core->child_spec()).get());
   return Serving{core};
 }
@@ -244,6 +279,7 @@ void serving(Context& context) {
   for (const char* name : {"mlp", "cnn", "encoder"})
     against_offline(context, system,
                     load_model(folder.path() / name / "model.onnx", {.device = cpu}), name);
+  flooded_key(context, system, load_model(folder.path() / "cnn" / "model.onnx", {.device = cpu}));
 }
 
 }  // namespace stoker::bench

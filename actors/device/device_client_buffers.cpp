@@ -147,7 +147,8 @@ bool DeviceClient::copy_settled(BufferState& buffer, std::uint64_t offset,
                                 std::span<std::byte> target, const CommandOptions& options) const {
   const bool fits =
       target.empty() || (info().host_addressable && target.size() <= CommandScheduler::small_copy);
-  if (!fits || options.deadline || options.cancel.valid() || !options.waits.empty()) return false;
+  if (!fits || options.deadline || options.cancel.cancelled() || !options.waits.empty())
+    return false;
   BufferState* const read = &buffer;
   auto reading = scheduler_->read_settled({&read, 1});
   if (!reading) return false;

@@ -6,15 +6,36 @@
 namespace stoker::serve {
 
 void Admission::Ticket::give_back() noexcept {
-  if (const auto from = std::exchange(given_by_, nullptr)) from->give_back(bytes_);
+  if (const auto from = std::exchange(given_by_, nullptr)) from->give_back(bytes_, level_);
 }
 
-void Admission::give_back(std::uint64_t bytes) noexcept {
+void Admission::give_back(std::uint64_t bytes, std::size_t level) noexcept {
+  levels_[level].requests.fetch_sub(1, std::memory_order_relaxed);
   requests_.fetch_sub(1, std::memory_order_relaxed);
   bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
-Result<Admission::Ticket> Admission::admit(std::uint64_t bytes) {
+bool Admission::enter(std::size_t level) noexcept {
+  std::atomic<std::size_t>& requests = levels_[level].requests;
+  std::size_t before = requests.load(std::memory_order_relaxed);
+  while (before < level_limits_[level])
+    if (requests.compare_exchange_weak(before, before + 1, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+Result<Admission::Ticket> Admission::admit(std::uint64_t bytes, std::size_t level) {
+  if ((requests_.load(std::memory_order_acquire) & closed_bit) != 0) return *closed();
+  if (!enter(level)) {
+    levels_[level].refused.fetch_add(1, std::memory_order_relaxed);
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return overloaded("priority").with("priority", std::to_string(level + 1));
+  }
+  Result<Ticket> ticket = admit_in_level(bytes, level);
+  if (!ticket) levels_[level].requests.fetch_sub(1, std::memory_order_relaxed);
+  return ticket;
+}
+
+Result<Admission::Ticket> Admission::admit_in_level(std::uint64_t bytes, std::size_t level) {
   std::size_t before = requests_.load(std::memory_order_acquire);
   if ((before & closed_bit) != 0) return *closed();
   if (bytes > max_bytes_)
@@ -30,7 +51,7 @@ Result<Admission::Ticket> Admission::admit(std::uint64_t bytes) {
       while ((before & closed_bit) == 0 && before < max_requests_)
         if (requests_.compare_exchange_weak(before, before + 1, std::memory_order_acq_rel,
                                             std::memory_order_acquire))
-          return Ticket{shared_from_this(), bytes};
+          return Ticket{shared_from_this(), bytes, level};
     }
     bytes_.fetch_sub(bytes, std::memory_order_relaxed);
     if ((before & closed_bit) != 0) return *closed();

@@ -1,4 +1,5 @@
-// Who may wait: counts the requests and bytes that wait, and refuses what is beyond their limits.
+// Who may wait: counts the requests and bytes that wait, and refuses what is beyond their limits. Priority levels have
+// limits of their own beside.
 //
 // The caller is refused on its own thread, so a refusal costs no message however busy the batcher is.
 //
@@ -13,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "stoker/runtime/base/error.hpp"
 
@@ -24,13 +26,14 @@ class Admission : public std::enable_shared_from_this<Admission> {
   class Ticket {
    public:
     Ticket() noexcept = default;
-    Ticket(std::shared_ptr<Admission> given_by, std::uint64_t bytes) noexcept
-        : given_by_{std::move(given_by)}, bytes_{bytes} {}
+    Ticket(std::shared_ptr<Admission> given_by, std::uint64_t bytes, std::size_t level) noexcept
+        : given_by_{std::move(given_by)}, bytes_{bytes}, level_{level} {}
     Ticket(Ticket&&) noexcept = default;
     Ticket& operator=(Ticket&& other) noexcept {
       give_back();
       given_by_ = std::move(other.given_by_);
       bytes_ = other.bytes_;
+      level_ = other.level_;
       return *this;
     }
     ~Ticket() { give_back(); }
@@ -39,15 +42,24 @@ class Admission : public std::enable_shared_from_this<Admission> {
    private:
     std::shared_ptr<Admission> given_by_;
     std::uint64_t bytes_ = 0;
+    std::size_t level_ = 0;
   };
 
-  Admission(std::size_t max_requests, std::uint64_t max_bytes,
-            std::chrono::nanoseconds first_patience) noexcept
-      : max_requests_{max_requests}, max_bytes_{max_bytes}, first_patience_{first_patience} {}
+  static constexpr std::size_t no_limit = ~std::size_t{0};
 
-  /// Errors: overloaded (the detail `retry_after_ms` says when what waits now will be gone), limit_exceeded (more bytes
-  /// than may ever wait), or why it was closed.
-  [[nodiscard]] Result<Ticket> admit(std::uint64_t bytes);
+  /// `level_limits`: of the requests of each priority level, the first of which is 0.
+  Admission(std::size_t max_requests, std::uint64_t max_bytes,
+            std::chrono::nanoseconds first_patience,
+            std::vector<std::size_t> level_limits = {no_limit})
+      : max_requests_{max_requests},
+        max_bytes_{max_bytes},
+        first_patience_{first_patience},
+        level_limits_{std::move(level_limits)},
+        levels_(level_limits_.size()) {}
+
+  /// Errors: overloaded (the detail `limit` says which one is reached, `retry_after_ms` when what waits now will be
+  /// gone), limit_exceeded (more bytes than may ever wait), or why it was closed.
+  [[nodiscard]] Result<Ticket> admit(std::uint64_t bytes, std::size_t level = 0);
   /// Admits nobody any more. The first reason stays.
   void close(Error why) noexcept;
   /// Why it was closed, if it was.
@@ -70,17 +82,34 @@ class Admission : public std::enable_shared_from_this<Admission> {
   [[nodiscard]] std::uint64_t refused() const noexcept {
     return refused_.load(std::memory_order_relaxed);
   }
+  /// Of one level; refused are those beyond its own limit.
+  [[nodiscard]] std::size_t requests(std::size_t level) const noexcept {
+    return levels_[level].requests.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t refused(std::size_t level) const noexcept {
+    return levels_[level].refused.load(std::memory_order_relaxed);
+  }
 
  private:
   // One word says both how many wait and that nobody may follow: nobody is admitted once close() has returned.
   static constexpr std::size_t closed_bit = ~(~std::size_t{0} >> 1U);
 
+  struct Level {
+    std::atomic<std::size_t> requests{0};
+    std::atomic<std::uint64_t> refused{0};
+  };
+
   [[nodiscard]] Error overloaded(const char* limit) const;
-  void give_back(std::uint64_t bytes) noexcept;
+  /// Whether the level has place, which is then taken.
+  [[nodiscard]] bool enter(std::size_t level) noexcept;
+  [[nodiscard]] Result<Ticket> admit_in_level(std::uint64_t bytes, std::size_t level);
+  void give_back(std::uint64_t bytes, std::size_t level) noexcept;
 
   const std::size_t max_requests_;
   const std::uint64_t max_bytes_;
   const std::chrono::nanoseconds first_patience_;
+  const std::vector<std::size_t> level_limits_;
+  std::vector<Level> levels_;
   std::atomic<std::size_t> requests_{0};  ///< with closed_bit
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> refused_{0};

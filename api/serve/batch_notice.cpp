@@ -14,40 +14,55 @@ STOKER_THREAD_LOCAL_ACCESS BatchNotice::Here*& here_of_this_thread() noexcept {
 
 }  // namespace
 
-BatchNotice::Here::Here() noexcept : outer_{here_of_this_thread()} { here_of_this_thread() = this; }
+BatchNotice::Here::Here(bool may_start) noexcept
+    : outer_{here_of_this_thread()}, may_start_{may_start} {
+  here_of_this_thread() = this;
+}
 
 BatchNotice::Here::~Here() {
-  here_of_this_thread() = outer_;
+  may_start_ = false;
   while (BatchNotice* const first = woken_) {
     woken_ = static_cast<BatchNotice*>(static_cast<Message*>(first->Envelope::next));
     first->Envelope::next = nullptr;
     deliver_here(std::unique_ptr<BatchNotice>{first});
   }
+  here_of_this_thread() = outer_;
 }
 
-void BatchNotice::send(const ActorRef<Batcher>& batcher, ActorId worker,
+bool BatchNotice::Here::inside() noexcept { return here_of_this_thread() != nullptr; }
+
+bool BatchNotice::Here::may_start() noexcept {
+  const Here* const here = here_of_this_thread();
+  return here == nullptr || here->may_start_;
+}
+
+void BatchNotice::send(const ActorRef<Batcher>& batcher, std::shared_ptr<RunningBatch> batch,
                        Future<BatchOutputs> outcome) {
-  auto notice = std::make_unique<BatchNotice>(batcher.cell(), worker, std::move(outcome));
+  auto notice = std::make_unique<BatchNotice>(batcher.cell(), std::move(batch), std::move(outcome));
   BatchNotice& waiter = *notice.release();  // its own until it is sent
-  waiter.outcome_.on_ready(waiter);
+  // It may be gone before on_ready() returns.
+  const Future<BatchOutputs> awaited = waiter.outcome_;
+  awaited.on_ready(waiter);
 }
 
-void BatchNotice::deliver() {
-  static_cast<Batcher*>(target().actor())->on(BatchEnded{worker_, *outcome_.poll()});
-}
+void BatchNotice::deliver() { static_cast<Batcher*>(target().actor())->on(BatchEnded{}); }
 
 const std::type_info& BatchNotice::type() const noexcept { return typeid(BatchEnded); }
 
 void BatchNotice::wake() noexcept {
+  batch_->ended_with(std::move(outcome_));
   if (Here* const here = here_of_this_thread()) {
     Envelope::next = here->woken_;
     here->woken_ = this;
     return;
   }
-  std::unique_ptr<BatchNotice> self{this};
-  const auto target = std::move(batcher_);
-  target->strand()->send_signal(std::move(self));
+  const auto target = batcher_;  // this may be gone before defer() returns
+  target->strand()->executor().defer(static_cast<Task&>(*this));
 }
+
+void BatchNotice::run() noexcept { deliver_here(std::unique_ptr<BatchNotice>{this}); }
+
+void BatchNotice::drop() noexcept { const std::unique_ptr<BatchNotice> self{this}; }
 
 void BatchNotice::deliver_here(std::unique_ptr<BatchNotice> notice) noexcept {
   const auto target = std::move(notice->batcher_);

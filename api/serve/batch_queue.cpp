@@ -8,11 +8,26 @@ bool Batch::wanted() const noexcept {
   return std::ranges::any_of(pieces, [](const Piece& piece) { return !piece.call->ready(); });
 }
 
+bool BatchQueue::empty() const noexcept {
+  return again_.empty() &&
+         std::ranges::all_of(keys_, [](const Key& key) { return key.lines.empty(); });
+}
+
 void BatchQueue::add(CallHolder call, Clock::time_point now) {
-  Line& line = lines_[call->request().signature];
-  const std::int64_t rows = call->request().rows;
-  line.rows += rows;
-  line.pieces.push_back({.call = std::move(call), .first_row = 0, .rows = rows, .arrived = now});
+  const CheckedRequest& request = call->request();
+  Key& key = keys_[request.key];
+  // What it did not ask for while it was idle it does not get now, at the cost of others.
+  if (key.lines.empty()) key.served = std::max(key.served, served_);
+  Line& line = key.lines[request.signature];
+  line.rows += request.rows;
+  const std::int64_t rows = request.rows;
+  const std::size_t rank = request.level;
+  insert(line, {.call = std::move(call), .rows = rows, .arrived = now, .rank = rank});
+}
+
+void BatchQueue::insert(Line& line, Piece piece) {
+  const auto behind = std::ranges::upper_bound(line.pieces, piece.rank, {}, &Piece::rank);
+  line.pieces.insert(behind, std::move(piece));
 }
 
 void BatchQueue::put_back(Batch batch) {
@@ -21,35 +36,56 @@ void BatchQueue::put_back(Batch batch) {
 }
 
 Clock::time_point BatchQueue::ready_at(const Line& line) const noexcept {
-  if (rules_.wait == BatchWait::none || line.rows >= rules_.batch_size)
+  const bool apart = line.pieces.front().call->request().apart;
+  if (rules_.wait == BatchWait::none || apart || line.rows >= rules_.batch_size)
     return Clock::time_point::min();
-  return deadline_after(line.pieces.front().arrived, rules_.timeout);
+  auto first = Clock::time_point::max();
+  for (const Piece& piece : line.pieces) first = std::min(first, piece.arrived);
+  return deadline_after(first, rules_.timeout);
 }
 
 Clock::time_point BatchQueue::next_ready() const noexcept {
   if (!again_.empty()) return Clock::time_point::min();
   auto next = Clock::time_point::max();
-  for (const auto& [signature, line] : lines_) next = std::min(next, ready_at(line));
+  for (const Key& key : keys_)
+    for (const auto& [signature, line] : key.lines) next = std::min(next, ready_at(line));
   return next;
+}
+
+bool BatchQueue::Chosen::comes_before(const Chosen& other) const noexcept {
+  if (other.key == nullptr) return true;
+  const Piece& mine = line->second.pieces.front();
+  const Piece& theirs = other.line->second.pieces.front();
+  if (mine.rank != theirs.rank) return mine.rank < theirs.rank;
+  if (key->served != other.key->served) return key->served < other.key->served;
+  return mine.arrived < theirs.arrived;
+}
+
+BatchQueue::Chosen BatchQueue::choose(Clock::time_point now) {
+  Chosen chosen;
+  for (Key& key : keys_)
+    for (auto line = key.lines.begin(); line != key.lines.end(); ++line)
+      if (const Chosen one{&key, line}; ready_at(line->second) <= now && one.comes_before(chosen))
+        chosen = one;
+  return chosen;
 }
 
 std::optional<Batch> BatchQueue::take(Clock::time_point now) {
   if (auto batch = take_again()) return batch;
   for (;;) {
-    auto chosen = lines_.end();
-    for (auto line = lines_.begin(); line != lines_.end(); ++line)
-      if (ready_at(line->second) <= now &&
-          (chosen == lines_.end() ||
-           line->second.pieces.front().arrived < chosen->second.pieces.front().arrived))
-        chosen = line;
-    if (chosen == lines_.end()) return std::nullopt;
-    Line& line = chosen->second;
+    const Chosen chosen = choose(now);
+    if (chosen.key == nullptr) return std::nullopt;
+    Line& line = chosen.line->second;
     // Without those that wait no more it may have to wait for others.
     const bool as_it_was = drop_answered(line) == 0;
     std::optional<Batch> batch;
     if (as_it_was) batch = take_from(line);
-    if (line.pieces.empty()) lines_.erase(chosen);
-    if (batch) return batch;
+    if (line.pieces.empty()) chosen.key->lines.erase(chosen.line);
+    if (!batch) continue;
+    batch->key = static_cast<std::size_t>(chosen.key - keys_.data());
+    served_ = chosen.key->served;
+    chosen.key->served += batch->size;
+    return batch;
   }
 }
 
@@ -63,7 +99,7 @@ std::optional<Batch> BatchQueue::take_again() {
       return true;
     });
     if (batch.pieces.empty()) continue;
-    batch.size = padded(batch.rows);
+    batch.size = padded(batch);
     return batch;
   }
   return std::nullopt;
@@ -96,13 +132,14 @@ Batch BatchQueue::take_from(Line& line) {
     batch.pieces.push_back(std::move(taken));
   };
   const std::int64_t most = most_rows(line);
-  if (line.pieces.front().rows >= rules_.batch_size)
-    take(rules_.batch_size);
+  const Piece& front = line.pieces.front();
+  if (front.call->request().apart || front.rows >= rules_.batch_size)
+    take(std::min(front.rows, rules_.batch_size));
   else
     do take(line.pieces.front().rows);
     while (!line.pieces.empty() && line.pieces.front().rows < rules_.batch_size &&
            batch.rows + line.pieces.front().rows <= most);
-  batch.size = padded(batch.rows);
+  batch.size = padded(batch);
   return batch;
 }
 
@@ -112,8 +149,10 @@ std::int64_t BatchQueue::most_rows(const Line& line) const noexcept {
   return above == rules_.sizes.begin() ? rules_.batch_size : *std::prev(above);
 }
 
-std::int64_t BatchQueue::padded(std::int64_t rows) const noexcept {
-  if (!rules_.padding || rules_.sizes.empty()) return rows;
+std::int64_t BatchQueue::padded(const Batch& batch) const noexcept {
+  const std::int64_t rows = batch.rows;
+  if (!rules_.padding || rules_.sizes.empty() || batch.pieces.front().call->request().apart)
+    return rows;
   const auto next = std::ranges::lower_bound(rules_.sizes, rows);
   const std::int64_t size =
       next == rules_.sizes.end() ? rules_.batch_size : std::min(*next, rules_.batch_size);
@@ -121,23 +160,81 @@ std::int64_t BatchQueue::padded(std::int64_t rows) const noexcept {
 }
 
 void BatchQueue::remove(const ServedCall& call) {
-  const auto found = lines_.find(call.request().signature);
-  if (found == lines_.end()) return;
+  auto& lines = keys_[call.request().key].lines;
+  const auto found = lines.find(call.request().signature);
+  if (found == lines.end()) return;
   static_cast<void>(drop_answered(found->second));
-  if (found->second.pieces.empty()) lines_.erase(found);
+  if (found->second.pieces.empty()) lines.erase(found);
+}
+
+// --- those that have waited too long -------------------------------------------------------------
+
+std::deque<Piece>::const_iterator BatchQueue::first_of(const Line& line,
+                                                       std::size_t level) noexcept {
+  auto first = std::ranges::lower_bound(line.pieces, level, {}, &Piece::rank);
+  // Only the first of a rank may have begun.
+  if (first != line.pieces.end() && first->first_row != 0) ++first;
+  return first != line.pieces.end() && first->rank == level ? first : line.pieces.end();
+}
+
+Clock::time_point BatchQueue::next_late() const noexcept {
+  auto next = Clock::time_point::max();
+  for (std::size_t level = 0; level < rules_.levels.size(); ++level) {
+    if (!rules_.levels[level].timeout) continue;
+    for (const Key& key : keys_)
+      for (const auto& [signature, line] : key.lines)
+        if (const auto first = first_of(line, level); first != line.pieces.end())
+          next = std::min(next, deadline_after(first->arrived, *rules_.levels[level].timeout));
+  }
+  return next;
+}
+
+std::vector<CallHolder> BatchQueue::take_late(Clock::time_point now) {
+  std::vector<CallHolder> rejected;
+  for (std::size_t level = 0; level < rules_.levels.size(); ++level) {
+    const PriorityLevel& rule = rules_.levels[level];
+    if (!rule.timeout) continue;
+    for (Key& key : keys_)
+      for (auto at = key.lines.begin(); at != key.lines.end();) {
+        Line& line = at->second;
+        for (auto first = first_of(line, level);
+             first != line.pieces.end() && deadline_after(first->arrived, *rule.timeout) <= now;
+             first = first_of(line, level)) {
+          Piece piece = *first;
+          line.pieces.erase(first);
+          if (piece.call->ready()) {  // it waits for nothing
+            line.rows -= piece.rows;
+            piece.call->left_queue();
+            continue;
+          }
+          ++late_[level];
+          if (rule.action == LateAction::delay) {
+            piece.rank = rules_.levels.size();
+            insert(line, std::move(piece));
+            continue;
+          }
+          line.rows -= piece.rows;
+          piece.call->left_queue();
+          rejected.push_back(std::move(piece.call));
+        }
+        at = line.pieces.empty() ? key.lines.erase(at) : std::next(at);
+      }
+  }
+  return rejected;
 }
 
 std::vector<CallHolder> BatchQueue::clear() {
   std::vector<CallHolder> all;
   for (Batch& batch : again_)
     for (Piece& piece : batch.pieces) all.push_back(std::move(piece.call));
-  for (auto& [signature, line] : lines_)
-    for (Piece& piece : line.pieces) {
-      piece.call->left_queue();
-      all.push_back(std::move(piece.call));
-    }
+  for (Key& key : keys_)
+    for (auto& [signature, line] : key.lines)
+      for (Piece& piece : line.pieces) {
+        piece.call->left_queue();
+        all.push_back(std::move(piece.call));
+      }
   again_.clear();
-  lines_.clear();
+  for (Key& key : keys_) key.lines.clear();
   return all;
 }
 

@@ -1,8 +1,13 @@
 // The requests that wait, and the batches that are made of them.
 //
-// Requests of one signature wait in a line of their own, first come first served. A batch takes rows from the line
-// whose first request has waited longest. A request with `batch_size` rows or more runs alone; one with more is cut,
-// and its last rows join others. Batches that run again come before all others, as they were.
+// Requests of one key and one signature wait in a line of their own, by priority level, and first come first served in
+// each. A batch takes rows from the line whose first request has the highest priority. Of several, it is one of the key
+// that has had the fewest rows since it was idle, and in this key the one whose first request has waited longest.
+//
+// A request with `batch_size` rows or more runs alone; one with more is cut, and its last rows join others. One that is
+// apart runs alone, as it is, and never waits for a full batch. Batches that run again come before all others, as they
+// were. A request that has waited for longer than its level allows is given back by take_late(), or stands behind all
+// levels from then on.
 //
 // Pure: no thread, no clock, no timer. Threads: one at a time. `now` never goes back.
 #pragma once
@@ -23,6 +28,7 @@ struct Piece {
   std::int64_t first_row = 0;
   std::int64_t rows = 1;
   Clock::time_point arrived = {};
+  std::size_t rank = 0;  ///< its level; behind all of them for one that is delayed
 
   [[nodiscard]] bool is_whole() const noexcept { return rows == call->request().rows; }
 };
@@ -33,6 +39,7 @@ struct Batch {
   std::int64_t rows = 0;
   std::int64_t size = 0;  ///< with padding
   bool again = false;     ///< it has failed before
+  std::size_t key = 0;
 
   /// Whether a caller still waits for any of its rows.
   [[nodiscard]] bool wanted() const noexcept;
@@ -44,11 +51,14 @@ struct BatchRules {
   BatchWait wait = BatchWait::none;
   std::vector<std::int64_t> sizes = {};  ///< ascending
   bool padding = true;
+  std::vector<PriorityLevel> levels = {{}};  ///< at least one
+  std::size_t keys = 1;
 };
 
 class BatchQueue {
  public:
-  explicit BatchQueue(BatchRules rules) : rules_{std::move(rules)} {}
+  explicit BatchQueue(BatchRules rules)
+      : rules_{std::move(rules)}, keys_(rules_.keys), late_(rules_.levels.size()) {}
 
   [[nodiscard]] const BatchRules& rules() const noexcept { return rules_; }
   /// From the next batch on.
@@ -60,31 +70,54 @@ class BatchQueue {
   [[nodiscard]] std::optional<Batch> take(Clock::time_point now);
   /// When take() gives a batch although nothing comes; time_point::max() if nothing waits.
   [[nodiscard]] Clock::time_point next_ready() const noexcept;
+  /// Those that have waited for longer than their level allows and are rejected: they wait no more. The others are
+  /// delayed.
+  [[nodiscard]] std::vector<CallHolder> take_late(Clock::time_point now);
+  /// When take_late() has something to do; time_point::max() if never.
+  [[nodiscard]] Clock::time_point next_late() const noexcept;
+  /// How many have waited too long, of that level.
+  [[nodiscard]] std::uint64_t late(std::size_t level) const noexcept { return late_[level]; }
   /// Runs again, before others. Calls that were answered are dropped when it is taken.
   void put_back(Batch batch);
   /// Drops a call that was answered.
   void remove(const ServedCall& call);
   /// All that wait, which then wait no more.
   [[nodiscard]] std::vector<CallHolder> clear();
-  [[nodiscard]] bool empty() const noexcept { return lines_.empty() && again_.empty(); }
+  [[nodiscard]] bool empty() const noexcept;
 
  private:
   struct Line {
-    std::deque<Piece> pieces;
+    std::deque<Piece> pieces;  ///< by rank, then by arrival
     std::int64_t rows = 0;
   };
-  using Lines = std::map<Signature, Line>;
+  struct Key {
+    std::map<Signature, Line> lines;  ///< none is empty
+    std::int64_t served = 0;          ///< rows, as if it had never been idle
+  };
 
   [[nodiscard]] std::optional<Batch> take_again();
+  static void insert(Line& line, Piece piece);
+  /// The first piece of the level that has not begun; the line's end if there is none.
+  [[nodiscard]] static std::deque<Piece>::const_iterator first_of(const Line& line,
+                                                                  std::size_t level) noexcept;
+  /// The line that comes next, with its key; ends if none may run now.
+  struct Chosen {
+    Key* key = nullptr;
+    std::map<Signature, Line>::iterator line = {};
+    [[nodiscard]] bool comes_before(const Chosen& other) const noexcept;
+  };
+  [[nodiscard]] Chosen choose(Clock::time_point now);
   [[nodiscard]] Batch take_from(Line& line);
   /// When the line has a batch. Precondition: it is not empty.
   [[nodiscard]] Clock::time_point ready_at(const Line& line) const noexcept;
   [[nodiscard]] static std::int64_t drop_answered(Line& line);
   [[nodiscard]] std::int64_t most_rows(const Line& line) const noexcept;
-  [[nodiscard]] std::int64_t padded(std::int64_t rows) const noexcept;
+  [[nodiscard]] std::int64_t padded(const Batch& batch) const noexcept;
 
   BatchRules rules_;
-  Lines lines_;  ///< none is empty
+  std::vector<Key> keys_;
+  std::int64_t served_ = 0;  ///< Key::served of the last one that was chosen
+  std::vector<std::uint64_t> late_;
   std::deque<Batch> again_;
 };
 

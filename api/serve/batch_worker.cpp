@@ -4,14 +4,45 @@
 #include "stoker/api/serve/batcher.hpp"
 
 namespace stoker::serve {
+namespace {
+
+/// Returns the outcome, of which the batcher will hear.
+Future<BatchOutputs> start(const BatchRunner& runner, const ActorRef<Batcher>& batcher,
+                           const std::shared_ptr<RunningBatch>& running) {
+  const Batch& batch = running->batch();
+  Future<BatchOutputs> outcome;
+  try {
+    outcome = runner.run({running, &batch}, running->cancel().token());
+    if (batch.pieces.size() == 1) batch.pieces.front().call->set_work(outcome.state());
+  } catch (const Error& error) {
+    outcome = make_ready_future<BatchOutputs>(error);
+  }
+  BatchNotice::send(batcher, running, outcome);
+  return outcome;
+}
+
+}  // namespace
 
 void BatchWorker::on(const RunBatch& run) {
+  if (run.batch->is_new() && start_elsewhere(run)) return;
+  static_cast<void>(start(*runner_, batcher_, run.batch));
+}
+
+bool BatchWorker::start_elsewhere(const RunBatch& run) {
+  if (!starter_) return false;
   try {
-    const Future<BatchOutputs> outcome = runner_->run(run.batch, run.cancel);
-    if (run.batch->pieces.size() == 1) run.batch->pieces.front().call->set_work(outcome.state());
-    BatchNotice::send(batcher_, cell()->id(), outcome);
-  } catch (const Error& error) {
-    static_cast<void>(batcher_.cast(BatchEnded{cell()->id(), error}, Run::here));
+    static_cast<void>(starter_->run(
+        [runner = runner_, batcher = batcher_, batch = run.batch, worker = self<BatchWorker>()] {
+          try {
+            // The next one starts after its end: an executor of two threads has one left for actors.
+            static_cast<void>(start(*runner, batcher, batch).wait());
+          } catch (...) {
+            static_cast<void>(worker.cast(StartThrew{std::current_exception()}));
+          }
+        }));
+    return true;
+  } catch (const Error&) {  // no thread is to be had: better late than not at all
+    return false;
   }
 }
 

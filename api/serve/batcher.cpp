@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "stoker/api/serve/batch_notice.hpp"
+#include "stoker/runtime/execution/deferred_wakes.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+
 namespace stoker::serve {
 namespace {
 
 /// A batch of fewer bytes may start on the thread that completes it, which is often a caller's.
 constexpr std::uint64_t small_batch_bytes = std::uint64_t{64} << 10;
+/// Callers choose signatures, so not all are remembered.
+constexpr std::size_t most_signatures = 256;
 
 bool is_small(const Batch& batch) noexcept {
   std::uint64_t bytes = 0;
@@ -50,29 +56,20 @@ void Batcher::on(WorkerStarted started) {
   dispatch();
 }
 
-void Batcher::on(BatchEnded ended) {
-  const auto worker =
-      std::ranges::find(workers_, ended.worker, [](const Worker& one) { return one.actor.id(); });
-  if (worker == workers_.end() || !worker->batch) return;
-  const std::shared_ptr<const Batch> batch = std::move(worker->batch);
-  worker->batch = nullptr;
-  // The device computes the next batch while the callers of this one are woken.
-  if (ended.outcome) start_batches();
-  end(*batch, std::move(ended.outcome));
-  dispatch();
-}
+void Batcher::on(BatchEnded) { dispatch(); }
 
 void Batcher::on_down(const Down& down) {
   const auto worker = std::ranges::find(workers_, down.monitor, &Worker::monitor);
   if (worker == workers_.end()) return;
-  const std::shared_ptr<const Batch> batch = std::move(worker->batch);
-  const CancelSource running = std::move(worker->cancel);
+  const Running running = std::move(worker->batch);
   workers_.erase(worker);
   if (!down.reason.planned()) ++totals_.crashes;
-  if (batch) {
+  if (running && !running->abandon()) {
+    end(running->batch(), running->take_outcome());
+  } else if (running) {
     const Error* const thrown = down.reason.error();
-    end(*batch, thrown ? *thrown : down.reason.as_error("serving", down.name));
-    running.cancel(cancelled_error("serving"));  // nobody hears of its end
+    end(running->batch(), thrown ? *thrown : down.reason.as_error("serving", down.name));
+    running->cancel().cancel(cancelled_error("serving"));  // nobody hears of its end
   }
   dispatch();
 }
@@ -93,6 +90,7 @@ void Batcher::on(SetTimeout set) {
 }
 
 ServingStatus Batcher::on(AskStatus) {
+  dispatch();
   ServingStatus status;
   status.joins = parts_.reason.empty();
   status.reason = parts_.reason;
@@ -110,6 +108,15 @@ ServingStatus Batcher::on(AskStatus) {
   status.workers = workers_.size();
   status.requests_per_second = answered_.per_second(now());
   status.rows_per_second = rows_.per_second(now());
+  status.levels.reserve(rules.levels.size());
+  for (std::size_t level = 0; level < rules.levels.size(); ++level)
+    status.levels.push_back({.queued = parts_.admission->requests(level),
+                             .refused = parts_.admission->refused(level),
+                             .late = queue_.late(level)});
+  for (std::size_t key = 0; key < parts_.keys.size(); ++key)
+    status.keys[parts_.keys[key]] = {.queued = parts_.admission->of(key)->requests(),
+                                     .queued_bytes = parts_.admission->of(key)->bytes(),
+                                     .rows = key_rows_[key]};
   status.totals = totals_;
   status.totals.refused = parts_.admission->refused();
   status.batches = batch_sizes_;
@@ -119,7 +126,7 @@ ServingStatus Batcher::on(AskStatus) {
 Future<void> Batcher::on(AwaitDrained) {
   Promise<void>& drained = drained_.emplace_back();
   Future<void> future = drained.future();
-  tell_drained();
+  dispatch();
   return future;
 }
 
@@ -127,15 +134,16 @@ void Batcher::on_parent_exit(const Exit& exit) {
   if (leaving_) return;
   leaving_ = exit.reason;
   close(exit.reason);
-  if (is_idle()) leave(exit.reason);
+  dispatch();
 }
 
 void Batcher::terminate(const ExitReason& why) {
   close(why);
   for (const Worker& worker : workers_) {
     if (!worker.batch) continue;
-    for (const Piece& piece : worker.batch->pieces) fail(piece.call.pointer(), ended_error(why));
-    worker.cancel.cancel(cancelled_error("serving"));
+    for (const Piece& piece : worker.batch->batch().pieces)
+      fail(piece.call.pointer(), ended_error(why));
+    worker.batch->cancel().cancel(cancelled_error("serving"));
   }
 }
 
@@ -146,8 +154,25 @@ Batcher::Worker* Batcher::free_worker() noexcept {
   return found == workers_.end() ? nullptr : &*found;
 }
 
-void Batcher::start_batches() {
+void Batcher::exchange_batches() {
   expire();
+  std::vector<std::pair<Running, Result<BatchOutputs>>> ended;
+  for (Worker& worker : workers_) {
+    if (!worker.batch || !worker.batch->ended()) continue;
+    const Running running = std::exchange(worker.batch, nullptr);
+    Result<BatchOutputs> outcome = running->take_outcome();
+    if (outcome)
+      ended.emplace_back(running, std::move(outcome));
+    else
+      end(running->batch(), std::move(outcome));  // before others: it may run again
+  }
+  // Who is woken takes the processor, and the next batch needs it first.
+  const DeferredWakes held;
+  start_batches();
+  for (auto& [running, outcome] : ended) end(running->batch(), std::move(outcome));
+}
+
+void Batcher::start_batches() {
   for (Worker* worker = free_worker(); worker != nullptr; worker = free_worker()) {
     std::optional<Batch> batch = queue_.take(now());
     if (!batch) break;
@@ -156,7 +181,7 @@ void Batcher::start_batches() {
 }
 
 void Batcher::dispatch() {
-  start_batches();
+  exchange_batches();
   if (leaving_ && is_idle()) return leave(*leaving_);
   tell_drained();
   arm_timer();
@@ -169,17 +194,33 @@ void Batcher::start(Worker& worker, Batch batch) {
   totals_.padding += static_cast<std::uint64_t>(batch.size - batch.rows);
   ++batch_sizes_[batch.size];
   rows_.add(static_cast<double>(batch.rows), at);
-  left_queue_.add(static_cast<double>(batch.pieces.size()), at);
-  parts_.admission->set_rate(left_queue_.per_second(at));
-  worker.batch = std::make_shared<const Batch>(std::move(batch));
-  worker.cancel = CancelSource{};
-  const Run where = is_small(*worker.batch) ? Run::here : Run::posted;
+  key_rows_[batch.key] += static_cast<std::uint64_t>(batch.rows);
+  left_queue_[batch.key].add(static_cast<double>(batch.pieces.size()), at);
+  parts_.admission->of(batch.key)->set_rate(left_queue_[batch.key].per_second(at));
+  const bool may_be_here =
+      is_small(batch) && (!BatchNotice::Here::inside() ||
+                          (BatchNotice::Here::may_start() && batch.pieces.size() == 1));
+  const bool unused = is_new(batch);
+  worker.batch = std::make_shared<RunningBatch>(std::move(batch), unused);
   // A worker that has ended refuses nothing: its Down is on its way.
-  static_cast<void>(worker.actor.cast(RunBatch{worker.batch, worker.cancel.token()}, where));
+  static_cast<void>(
+      worker.actor.cast(RunBatch{worker.batch}, may_be_here ? Run::here : Run::posted));
+}
+
+bool Batcher::is_new(const Batch& batch) const {
+  const auto used = used_.find(batch.pieces.front().call->request().signature);
+  return used == used_.end() || std::ranges::find(used->second, batch.size) == used->second.end();
+}
+
+void Batcher::note_use(const Batch& batch) {
+  if (!is_new(batch)) return;
+  if (used_.size() >= most_signatures) used_.clear();  // no more than a guess is lost
+  used_[batch.pieces.front().call->request().signature].push_back(batch.size);
 }
 
 void Batcher::end(const Batch& batch, Result<BatchOutputs> outcome) {
   if (outcome) {
+    note_use(batch);
     const std::uint64_t before = totals_.answered;
     for (std::size_t i = 0; i < batch.pieces.size(); ++i)
       deliver(batch.pieces[i], std::move((**outcome)[i]));
@@ -205,10 +246,7 @@ void Batcher::deliver(const Piece& piece, NamedValues outputs) {
     answer = detail::call_as_result<NamedValues>("serving", join);
     if (!answer) return fail(call, answer.error());
   }
-  if (!call->complete(std::move(answer))) return;
-  ++totals_.answered;
-  call->release_inputs();
-  settle(call);
+  if (call->complete(std::move(answer)) || call->result()) count_answer(call);
 }
 
 void Batcher::repeat(const Batch& batch) {
@@ -218,15 +256,24 @@ void Batcher::repeat(const Batch& batch) {
   }
   for (const Piece& piece : batch.pieces) {
     ++totals_.retries;
-    queue_.put_back({.pieces = {piece}, .rows = piece.rows});
+    queue_.put_back({.pieces = {piece}, .rows = piece.rows, .key = batch.key});
   }
 }
 
 // --- calls ---------------------------------------------------------------------------------------
 
 void Batcher::fail(const CallPtr& call, const Error& why) {
-  if (!call->fail(why)) return;
+  if (!call->fail(why)) {
+    if (call->result()) count_answer(call);
+    return;
+  }
   ++totals_.failed;
+  settle(call);
+}
+
+void Batcher::count_answer(const CallPtr& call) {
+  ++totals_.answered;
+  call->release_inputs();
   settle(call);
 }
 
@@ -242,12 +289,23 @@ void Batcher::drop(const CallPtr& call) {
 
 void Batcher::cancel_unwanted() {
   for (const Worker& worker : workers_)
-    if (worker.batch && !worker.batch->wanted()) worker.cancel.cancel(cancelled_error("serving"));
+    if (worker.batch && !worker.batch->ended() && !worker.batch->batch().wanted())
+      worker.batch->cancel().cancel(cancelled_error("serving"));
 }
 
 void Batcher::expire() {
-  if (deadlines_.empty()) return;
   const auto at = now();
+  if (queue_.next_late() <= at)
+    for (const CallHolder& late : queue_.take_late(at)) {
+      const std::string priority = std::to_string(late->request().level + 1);
+      if (!late->fail(Error{"serving",
+                            ErrorCode::deadline_exceeded,
+                            "it has waited for longer than its priority allows",
+                            {{"priority", priority}}}))
+        continue;
+      ++totals_.expired;
+      settle(late.pointer());
+    }
   while (!deadlines_.empty() && deadlines_.begin()->first <= at) {
     const CallPtr call = deadlines_.begin()->second;
     deadlines_.erase(deadlines_.begin());
@@ -259,6 +317,7 @@ void Batcher::expire() {
 
 void Batcher::arm_timer() {
   auto next = deadlines_.empty() ? Clock::time_point::max() : deadlines_.begin()->first;
+  next = std::min(next, queue_.next_late());
   if (free_worker() != nullptr) next = std::min(next, queue_.next_ready());
   if (next == Clock::time_point::max()) {
     timer_.cancel();

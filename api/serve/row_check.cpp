@@ -1,122 +1,22 @@
 #include "stoker/api/serve/row_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "stoker/api/tensor/core/creation.hpp"
+#include "stoker/api/serve/row_samples.hpp"
 #include "stoker/api/tensor/core/transfer.hpp"
-#include "stoker/api/tensor/math/elementwise.hpp"
 #include "stoker/api/tensor/views/manipulation.hpp"
 
 namespace stoker::serve {
 namespace {
 
-/// The inputs of some rows.
-using Rows = std::vector<onnx::Value>;
+/// So many sizes are few.
+constexpr std::size_t few_sizes = 8;
 
-struct Samples {
-  Rows one, other;
-};
-
-/// A number from 0 to 1, as if by chance.
-float mixed(std::uint32_t place) {
-  place = (place ^ (place >> 16U)) * 0x7feb352dU;
-  place = (place ^ (place >> 15U)) * 0x846ca68bU;
-  return static_cast<float>((place ^ (place >> 16U)) >> 8U) / static_cast<float>(1U << 24U);
-}
-
-/// Numbers that any model takes: from 0 to 1, and unlike in rows 1 and 2.
-onnx::Value made_up(const onnx::ValueInfo& input, std::size_t axis, std::size_t row) {
-  std::vector<std::int64_t> extents;
-  for (const onnx::Dimension& dimension : *input.type.dims)
-    extents.push_back(extents.size() == axis ? 1 : dimension.extent.value());
-  const Shape shape = Shape::make(extents, "serving");
-  const DType dtype = onnx::carrier_of(input.type.element).value();
-  std::vector<float> numbers;
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    numbers.push_back(mixed(2 * static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(row)));
-  if (!is_float(dtype)) {
-    for (float& number : numbers) number = std::round(number);
-    if (!numbers.empty()) numbers.front() = static_cast<float>(row - 1);  // so that they differ
-  }
-  return {as_type(tensor(numbers, shape), dtype).eval(), input.type.element};
-}
-
-/// Whether all dimensions but the rows' are known.
-const onnx::ValueInfo* with_free_dimension(const AnyModel& model, const RowLayout& layout) {
-  for (std::size_t i = 0; i < model.inputs().size(); ++i) {
-    const onnx::ValueInfo& input = model.inputs()[i];
-    for (std::size_t axis = 0; axis < input.type.dims->size(); ++axis)
-      if (axis != layout.input_axis(i) && !(*input.type.dims)[axis].extent) return &input;
-  }
-  return nullptr;
-}
-
-Samples made_up(const AnyModel& model, const RowLayout& layout) {
-  Samples samples;
-  for (std::size_t i = 0; i < model.inputs().size(); ++i) {
-    const std::size_t axis = layout.input_axis(i);
-    samples.one.push_back(made_up(model.inputs()[i], axis, 1));
-    samples.other.push_back(made_up(model.inputs()[i], axis, 2));
-  }
-  return samples;
-}
-
-/// Whether both rows are the same: then runs with both show nothing.
-bool rows_are_equal(const Samples& samples) {
-  for (std::size_t i = 0; i < samples.one.size(); ++i)
-    if (samples.one[i].is_given() && samples.one[i].tensor().to_vector<double>() !=
-                                         samples.other[i].tensor().to_vector<double>())
-      return false;
-  return true;
-}
-
-/// Another row with numbers like these: in reverse order, and floats moved towards 1/2.
-Rows unlike(const Rows& rows) {
-  Rows other;
-  for (const onnx::Value& value : rows) {
-    if (!value.is_given()) {
-      other.emplace_back();
-      continue;
-    }
-    Tensor turned = reverse(value.tensor());
-    if (is_float(turned.dtype())) turned = as_type(turned * 0.5 + 0.25, turned.dtype());
-    other.push_back({turned.eval(), value.type()});
-  }
-  return other;
-}
-
-/// The first and the last row of the sample.
-Samples taken(const AnyModel& model, const RowLayout& layout, const NamedValues& sample) {
-  const CheckedRequest request = layout.check(model, sample);
-  Samples samples;
-  for (std::size_t i = 0; i < request.values.size(); ++i) {
-    const onnx::Value& value = request.values[i];
-    const auto row = [&](std::int64_t number) -> onnx::Value {
-      if (!value.is_given()) return {};
-      const Tensor one = slice_along_axis(value.tensor().to(model.device()), number, 1,
-                                          static_cast<std::int64_t>(layout.input_axis(i)));
-      return {one.eval(), value.type()};
-    };
-    samples.one.push_back(row(0));
-    samples.other.push_back(row(request.rows - 1));
-  }
-  return samples;
-}
-
-NamedValues run(const AnyModel& model, const RowLayout& layout,
-                const std::vector<const Rows*>& rows) {
-  NamedValues inputs;
-  for (std::size_t i = 0; i < model.inputs().size(); ++i) {
-    const onnx::Value& first = (*rows.front())[i];
-    if (!first.is_given()) continue;
-    std::vector<Tensor> tensors;
-    for (const Rows* one : rows) tensors.push_back((*one)[i].tensor());
-    const auto axis = static_cast<std::int64_t>(layout.input_axis(i));
-    const Tensor joined = tensors.size() == 1 ? tensors.front() : concatenate(tensors, axis).eval();
-    inputs.emplace(model.inputs()[i].name, onnx::Value{joined, first.type()});
-  }
-  NamedValues outputs = model.predict(inputs).get();
+/// Makes the plan, whatever the model does for others.
+NamedValues run(const AnyModel& model, const NamedValues& inputs) {
+  NamedValues outputs = model.predict(inputs, {.on_new_shape = onnx::NewShape::trace}).get();
   std::vector<Tensor> tensors;
   for (const auto& [name, value] : outputs)
     value.visit_cells([&](const auto& cell) { tensors.push_back(cell->tensor); });
@@ -170,6 +70,24 @@ std::string compare(RowLayout& layout, const NamedValues& one, const NamedValues
   return {};
 }
 
+/// Checks rows that give these inputs, or says why they do not join.
+std::string try_rows(const AnyModel& model, RowLayout& layout, const RowSamples& given) {
+  const RowSamples samples = given.made_to_differ();
+  const auto outputs = [&](std::initializer_list<std::size_t> rows) {
+    return run(model, samples.inputs(model, layout, {rows.begin(), rows.size()}));
+  };
+  if (!samples.differ()) return "the sample has no two rows that differ";
+  const std::uint64_t cuts = model.cuts();
+  const NamedValues one = outputs({0});
+  const NamedValues other = outputs({1});
+  const NamedValues two = outputs({0, 1});
+  const NamedValues three = outputs({0, 1, 0});
+  if (model.cuts() != cuts) return "its plan is cut where shapes depend on values";
+  std::string why = compare(layout, one, other, two, three);
+  if (why.empty()) layout.add_joining(samples.given());
+  return why;
+}
+
 }  // namespace
 
 RowLayout checked_layout(const AnyModel& model, const NamedValues& sample) {
@@ -180,31 +98,41 @@ RowLayout checked_layout(const AnyModel& model, const NamedValues& sample) {
     return layout;
   }
   if (sample.empty())
-    if (const onnx::ValueInfo* const input = with_free_dimension(model, layout)) {
+    if (const onnx::ValueInfo* const input = RowSamples::with_free_dimension(model, layout)) {
       layout.keep_apart("input '" + input->name +
                         "' has another free dimension, and the options have no sample");
       return layout;
     }
-  Samples samples = sample.empty() ? made_up(model, layout) : taken(model, layout, sample);
-  if (!sample.empty())
-    static_cast<void>(run(model, layout, {&samples.one}));  // throws what is wrong with it
-  const std::uint64_t cuts = model.cuts();
+  const RowSamples samples = RowSamples::of(model, layout, sample);
+  if (!sample.empty())  // throws what is wrong with it
+    static_cast<void>(run(model, samples.inputs(model, layout, std::array<std::size_t, 1>{0})));
   try {
-    if (rows_are_equal(samples)) samples.other = unlike(samples.one);
-    if (rows_are_equal(samples)) {
-      layout.keep_apart("the sample has no two rows that differ");
-      return layout;
-    }
-    const NamedValues one = run(model, layout, {&samples.one});
-    const NamedValues other = run(model, layout, {&samples.other});
-    const NamedValues two = run(model, layout, {&samples.one, &samples.other});
-    const NamedValues three = run(model, layout, {&samples.one, &samples.other, &samples.one});
-    layout.keep_apart(model.cuts() != cuts ? "its plan is cut where shapes depend on values"
-                                           : compare(layout, one, other, two, three));
+    layout.keep_apart(try_rows(model, layout, samples));
   } catch (const Error& error) {
     layout.keep_apart("a run with several rows failed: " + std::string{error.what()});
   }
+  const RowSamples needed = samples.without_optional(model);
+  if (!layout.joins() || needed.given() == samples.given()) return layout;
+  try {
+    RowLayout tried = layout;
+    if (try_rows(model, tried, needed).empty() && tried.has_axes_of(layout)) return tried;
+  } catch (const Error&) {  // requests without them run alone, and hear of it themselves
+  }
   return layout;
+}
+
+void warm_up(const AnyModel& model, const RowLayout& layout, const ServingOptions& options) {
+  if (!layout.joins() || options.warm_up == WarmUp::checks) return;
+  std::vector<std::int64_t> sizes = options.sizes;
+  std::erase_if(sizes, [&](std::int64_t size) { return size >= options.batch_size; });
+  if (!options.sizes.empty() || options.warm_up == WarmUp::all) sizes.push_back(options.batch_size);
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  if (options.warm_up == WarmUp::few && sizes.size() > few_sizes) return;
+  const DeviceScope scope{model.device()};
+  const RowSamples samples = RowSamples::of(model, layout, options.sample);
+  for (const std::int64_t size : sizes)
+    model.warm_up(
+        samples.inputs(model, layout, std::vector<std::size_t>(static_cast<std::size_t>(size), 0)));
 }
 
 }  // namespace stoker::serve

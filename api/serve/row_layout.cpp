@@ -69,15 +69,32 @@ RowLayout RowLayout::of(std::span<const onnx::ValueInfo> inputs) {
   return layout;
 }
 
+bool RowLayout::joins(const onnx::Values& values) const {
+  if (std::ranges::none_of(values, &onnx::Value::is_given)) return false;
+  return joining_.empty() || std::ranges::any_of(joining_, [&](const std::vector<bool>& given) {
+           return std::ranges::equal(given, values, {}, {}, &onnx::Value::is_given);
+         });
+}
+
 CheckedRequest RowLayout::check(const AnyModel& model, const NamedValues& given) const {
   const std::vector<onnx::ValueInfo>& inputs = model.inputs();
   CheckedRequest request;
   request.values = onnx::checked_inputs(
       op, inputs, [&model](const onnx::ValueInfo& input) { return model.may_lack(input); }, given);
   for (const onnx::Value& value : request.values) request.bytes += bytes_of(value);
-  if (!joins()) return request;
-  const onnx::ValueInfo* counted = nullptr;  // the input that says how many rows there are
   request.signature.reserve(6 * request.values.size());
+  if (!joins()) {
+    request.apart = true;
+    for (const onnx::Value& value : request.values) {
+      request.signature.add(value.is_tensor() ? static_cast<std::int64_t>(value.type()) : -1);
+      if (!value.is_tensor()) continue;
+      request.signature.add(static_cast<std::int64_t>(value.shape().rank()));
+      for (std::size_t axis = 0; axis < value.shape().rank(); ++axis)
+        request.signature.add(value.shape()[axis]);
+    }
+    return request;
+  }
+  const onnx::ValueInfo* counted = nullptr;  // the input that says how many rows there are
   for (std::size_t i = 0; i < request.values.size(); ++i) {
     const onnx::Value& value = request.values[i];
     if (!value.is_given()) {
@@ -102,6 +119,12 @@ CheckedRequest RowLayout::check(const AnyModel& model, const NamedValues& given)
     request.signature.add(static_cast<std::int64_t>(shape.rank()));
     for (std::size_t axis = 0; axis < shape.rank(); ++axis)
       if (axis != inputs_[i]) request.signature.add(shape[axis]);
+  }
+  if (!joins(request.values)) {
+    request.apart = true;
+    request.signature.add(-2);  // beside no request that joins
+    request.signature.add(request.rows);
+    request.rows = 1;
   }
   return request;
 }

@@ -48,9 +48,11 @@ Serving start_serving(const Supervisor& supervisor, const AnyModel& model,
                       const ServingOptions& options) {
   const ServingOptions given = serve::checked(options);
   const serve::RowLayout layout = serve::checked_layout(model, given.sample);
+  serve::warm_up(model, layout, given);
   const auto core = std::make_shared<serve::ServingCore>(
       supervisor.existing("start_serving").strand()->shared_executor(), model, layout,
-      std::make_shared<const serve::ModelRunner>(model, layout), given);
+      std::make_shared<const serve::ModelRunner>(model, layout), given, Run::here,
+      std::make_shared<BlockingPool>(BlockingOptions{.threads = 1, .queue = given.workers}));
   core->set_supervisor(supervisor.start_child(core->child_spec()).get());
   return Serving{core};
 }

@@ -12,14 +12,16 @@
 // end of its supervisor, not with its handles. A system must outlive its servings. A dropped future cancels nothing;
 // Future::cancel() does.
 //
-// Errors of requests. run() throws what is wrong with the inputs: not_found for a name that no input has (with the
-// nearest one), invalid_argument for an input that is missing or of another kind, dtype_mismatch, shape_mismatch (also
-// if inputs differ in their rows). An input that has a value in the model's file cannot be given. All other errors are
-// in the future:
+// Errors of requests. run() throws what is wrong with the request: not_found for a name that no input has or a key that
+// was not declared (with the nearest one), invalid_argument for an input that is missing or of another kind and for a
+// priority that does not exist, dtype_mismatch, shape_mismatch (also if inputs differ in their rows). An input that has
+// a value in the model's file cannot be given. All other errors are in the future:
 //
-//     overloaded         too many requests wait; the detail `retry_after_ms` says when to come again
+//     overloaded         too many requests wait, of its key or of its priority; the detail `retry_after_ms` says when
+//                        to come again
 //     limit_exceeded     the request alone has more bytes than may wait
-//     deadline_exceeded  its deadline passed: while it waited, or while it ran
+//     deadline_exceeded  its deadline passed, while it waited or while it ran; or it waited for longer than its
+//                        priority allows
 //     cancelled          cancel() was called
 //     closed             the serving was drained, was stopped, or has ended. Unless it was drained, the detail
 //                        `exit_reason` says why
@@ -50,8 +52,8 @@ class Serving {
 
   [[nodiscard]] const AnyModel& model() const noexcept;
 
-  /// Returns at once. The future holds the outputs by name; cancel() on it cancels the request. An idle serving may
-  /// start the model on the calling thread.
+  /// Does not wait. The future holds the outputs by name; cancel() on it cancels the request. An idle serving may
+  /// start the model on the calling thread, and compute it there if that takes no longer than waking another one.
   [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,
                                         const ServingRequestOptions& options = {}) const;
   /// run() with a completion token of Asio. Include api/serve_async.hpp.

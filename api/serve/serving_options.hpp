@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stoker/api/model/core/model.hpp"
@@ -28,6 +29,28 @@ enum class BatchRetry : std::uint8_t {
   one_by_one,  ///< its requests run once more, each alone, so that a poisonous one fails alone
 };
 
+/// For which numbers of rows start_serving() makes plans.
+enum class WarmUp : std::uint8_t {
+  checks,  ///< for one row, two and three: those of its check
+  few,     ///< also for `sizes` if these are at most eight
+  all,     ///< also for `sizes`, and for `batch_size`
+};
+
+/// What becomes of a request that has waited for longer than its priority level allows.
+enum class LateAction : std::uint8_t {
+  reject,  ///< it is answered with deadline_exceeded
+  delay,   ///< it runs when nothing else waits, whatever its key; its own deadline still holds
+};
+
+/// A priority level: one of ServingOptions::priorities.
+struct PriorityLevel {
+  /// How many requests of the level may wait, beside the limits of all. None: these alone.
+  std::optional<std::size_t> max_requests = {};
+  /// How long a request may wait until its first row runs. None: for as long as its deadline lets it.
+  std::optional<std::chrono::nanoseconds> timeout = {};
+  LateAction action = LateAction::reject;
+};
+
 struct ServingOptions {
   /// The name of the serving's supervisor; must be unique among the children of the given one.
   std::string name = "serving";
@@ -45,7 +68,16 @@ struct ServingOptions {
   bool padding = true;
   /// The number of batches that run at the same time.
   std::size_t workers = 1;
-  /// Limits of what waits: further requests are `overloaded`. A request that runs does not wait.
+  /// Requests of priority 1 are served before those of priority 2, and so on; these fill the rows that are left in a
+  /// batch. Only a time-out or a deadline keeps low ones from waiting for ever. Empty: all requests have one priority.
+  std::vector<PriorityLevel> priorities = {};
+  /// The priority of requests that have none of their own.
+  std::size_t default_priority = 1;
+  /// The keys that requests may have. Requests of different keys never share a batch. Of keys whose requests wait, the
+  /// one that has had the fewest rows since then is served next, so that a flooded one keeps no other waiting. Empty:
+  /// all requests have one key.
+  std::vector<std::string> batch_keys = {};
+  /// Limits of what waits, for each key: further requests are `overloaded`. A request that runs does not wait.
   std::size_t max_requests = 1024;
   std::uint64_t max_bytes = std::uint64_t{256} << 20;
   /// The deadline of requests that have none of their own, counted from the call.
@@ -55,6 +87,7 @@ struct ServingOptions {
   /// check that rows may be joined and to make the first plans. If both are the same, it makes a second row from the
   /// first one. Empty: numbers are made up. That works only if no dimension but the rows' is free.
   NamedValues sample = {};
+  WarmUp warm_up = WarmUp::few;
   /// The serving ends after more than `intensity` crashes of workers within `period`.
   unsigned intensity = 10;
   std::chrono::nanoseconds period = std::chrono::seconds{60};
@@ -65,6 +98,26 @@ struct ServingOptions {
 struct ServingRequestOptions {
   /// Counted from the call. The request is answered with deadline_exceeded if it has no result by then, wherever it is.
   std::optional<std::chrono::nanoseconds> deadline = {};
+  /// From 1, which is served first, to the number of ServingOptions::priorities. 0: the default one.
+  std::size_t priority = 0;
+  /// One of ServingOptions::batch_keys. Empty: the first of them. Only the call reads it.
+  // No std::string: GCC 12 spoils default arguments that own memory within co_await.
+  std::string_view key = {};
+};
+
+/// Of a priority level, since the serving was started.
+struct ServingLevelStatus {
+  std::size_t queued = 0;     ///< requests that wait
+  std::uint64_t refused = 0;  ///< because of the level's own limit
+  std::uint64_t late =
+      0;  ///< had waited for too long: they were answered or moved behind the others
+};
+
+/// Of a batch key, since the serving was started.
+struct ServingKeyStatus {
+  std::size_t queued = 0;  ///< requests that wait
+  std::uint64_t queued_bytes = 0;
+  std::uint64_t rows = 0;  ///< of batches that ran, without padding
 };
 
 /// Counts since the serving was started.
@@ -73,7 +126,7 @@ struct ServingTotals {
   std::uint64_t answered = 0;   ///< with a result
   std::uint64_t failed = 0;     ///< for any reason but the next two
   std::uint64_t cancelled = 0;  ///< by cancel()
-  std::uint64_t expired = 0;    ///< by their deadline
+  std::uint64_t expired = 0;    ///< by their deadline, or by the time-out of their priority level
   std::uint64_t refused = 0;    ///< not accepted, because the queue was full
   std::uint64_t batches = 0;    ///< that ran, also those that failed
   std::uint64_t rows = 0;       ///< of these batches, without padding
@@ -96,8 +149,10 @@ struct ServingStatus {
   std::uint64_t queued_bytes = 0;
   std::size_t running = 0;  ///< batches in flight
   std::size_t workers = 0;  ///< that are there; a crashed one is missing until it was restarted
-  double requests_per_second = 0;  ///< answered, averaged over about the last second
-  double rows_per_second = 0;      ///< that ran, likewise
+  double requests_per_second = 0;               ///< answered, averaged over about the last second
+  double rows_per_second = 0;                   ///< that ran, likewise
+  std::vector<ServingLevelStatus> levels = {};  ///< by priority
+  std::map<std::string, ServingKeyStatus> keys = {};  ///< under "" if no keys were given
   ServingTotals totals = {};
   std::map<std::int64_t, std::uint64_t> batches =
       {};  ///< number of batches by their rows, with padding

@@ -78,4 +78,25 @@ TEST_F(ServingGuide, serves_a_model_to_many_callers) {
   lines.stop().get();
 }
 
+TEST_F(ServingGuide, serves_by_priority_and_by_key) {
+  const stoker::Tensor rows = stoker::tensor({{1.0, 2.0}});
+  const stoker::AnyModel model = stoker::load_model(path, {.device = device});
+  stoker::ServingOptions options{.name = "by priority"};
+  options.priorities = {
+      {},                                    // 1: people who wait at a screen
+      {.max_requests = 100, .timeout = 2s},  // 2: at most 100, each for at most 2 s
+      {.timeout = 1s, .action = stoker::LateAction::delay}};  // 3: the night's work
+  options.default_priority = 2;
+  const stoker::Serving ranked = stoker::start_serving(system.supervisor(), model, options);
+  const auto first = ranked.run({{"rows", rows}}, {.priority = 1}).get();
+  EXPECT_EQ(first.at("line").tensor().to_vector<float>(), std::vector{9.0F});
+  EXPECT_EQ(ranked.status().get().levels.size(), 3U);
+
+  const stoker::Serving keyed = stoker::start_serving(
+      system.supervisor(), model, {.name = "by key", .batch_keys = {"interactive", "bulk"}});
+  const auto answered = keyed.run({{"rows", rows}}, {.key = "bulk"}).get();
+  EXPECT_EQ(answered.at("line").tensor().to_vector<float>(), std::vector{9.0F});
+  EXPECT_EQ(keyed.status().get().keys.at("bulk").rows, 1U);
+}
+
 }  // namespace

@@ -33,6 +33,30 @@ TEST(Admissions, limit_the_requests_that_wait) {
   EXPECT_TRUE(admission->admit(1));
 }
 
+TEST(Admissions, limit_the_requests_of_a_level_beside) {
+  const auto admission =
+      std::make_shared<Admission>(3, 100, 50ms, std::vector{Admission::no_limit, std::size_t{1}});
+  auto low = admission->admit(10, 1);
+  ASSERT_TRUE(low);
+  const auto refused = admission->admit(10, 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::overloaded);
+  EXPECT_EQ(refused.error().detail("limit"), "priority");
+  EXPECT_EQ(refused.error().detail("priority"), "2");
+  EXPECT_EQ(admission->refused(1), 1U);
+  EXPECT_EQ(admission->refused(), 1U);
+  EXPECT_EQ(admission->bytes(), 10U);
+  low->give_back();
+  EXPECT_EQ(admission->requests(1), 0U);
+  const auto first = admission->admit(1);
+  const auto second = admission->admit(1);
+  const auto third = admission->admit(1);
+  EXPECT_FALSE(admission->admit(1, 1)) << "the limit of all holds, too";
+  EXPECT_EQ(admission->requests(1), 0U) << "its place in the level was given back";
+  EXPECT_EQ(admission->refused(1), 1U);
+  EXPECT_EQ(admission->requests(0), 3U);
+}
+
 TEST(Admissions, limit_the_bytes_that_wait) {
   const auto admission = std::make_shared<Admission>(9, 100, 50ms);
   const auto first = admission->admit(60);

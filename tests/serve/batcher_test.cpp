@@ -6,18 +6,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Servings : public testing::Test {
- protected:
-  static void SetUpTestSuite() { system = std::make_unique<System>(); }
-  static void TearDownTestSuite() { system.reset(); }
-  ScheduledServing& start(const ServingOptions& options = {}, bool joins = true) {
-    serving.emplace(system->device("null"), TestScheduler{}, options, joins);
-    return *serving;
-  }
-  using Batches = std::vector<Numbers>;
-  static inline std::unique_ptr<System> system;
-  std::optional<ScheduledServing> serving;
-};
+class Servings : public ScheduledServings {};
 
 TEST_F(Servings, run_a_request_at_once_if_a_worker_is_free) {
   auto& s = start();
@@ -273,6 +262,41 @@ TEST_F(Servings, answer_for_a_worker_that_was_killed_while_it_ran) {
   EXPECT_EQ(answer_of(second), Numbers{4}) << "the queue has stayed";
 }
 
+TEST_F(Servings, answer_a_request_that_ran_alone_when_it_is_computed) {
+  auto& s = start();
+  const auto alone = s.ask({1, 2});
+  s.runner->finish();
+  EXPECT_EQ(answer_of(alone), (Numbers{2, 4})) << "it does not wait for a turn of the batcher";
+  EXPECT_EQ(s.status().totals.answered, 1U);
+}
+
+TEST_F(Servings, keep_an_answer_whose_worker_is_killed_before_the_batcher_has_heard_of_it) {
+  auto& s = start({.retry = BatchRetry::once});
+  const auto first = s.ask({1});
+  const ActorAddress worker = s.find("worker 1");
+  s.runner->finish();
+  s.scheduler.inject_exit(worker, ExitReason::kill());
+  s.scheduler.run();
+  EXPECT_EQ(answer_of(first), Numbers{2});
+  const ServingStatus status = s.status();
+  EXPECT_EQ(status.totals.answered, 1U);
+  EXPECT_EQ(status.totals.failed, 0U);
+  EXPECT_EQ(s.runner->started, 1) << "it has run, and does not run again";
+}
+
+TEST_F(Servings, answer_by_the_batch_that_runs_again_and_not_by_the_one_whose_worker_is_gone) {
+  auto& s = start({.retry = BatchRetry::once});
+  const auto first = s.ask({1});
+  s.find("worker 1").exit(ExitReason::kill());
+  s.scheduler.run();
+  ASSERT_EQ(s.runner->runs.size(), 2U);
+  s.finish(0);
+  EXPECT_FALSE(first.ready());
+  s.finish(0);
+  EXPECT_EQ(answer_of(first), Numbers{2});
+  EXPECT_EQ(s.status().totals.answered, 1U);
+}
+
 TEST_F(Servings, run_a_batch_once_more_if_they_shall) {
   auto& s = start({.retry = BatchRetry::once});
   const auto first = s.ask({1});
@@ -437,6 +461,12 @@ TEST(ServingOptionsOutOfRange, are_refused) {
   EXPECT_EQ(refuses({.max_bytes = 0}), "max_bytes");
   EXPECT_EQ(refuses({.deadline = 0ns}), "deadline");
   EXPECT_EQ(refuses({.shutdown = -1s}), "shutdown");
+  EXPECT_EQ(refuses({.priorities = {{.max_requests = 0}}}), "priorities");
+  EXPECT_EQ(refuses({.priorities = {{.timeout = 0ns}}}), "priorities");
+  EXPECT_EQ(refuses({.priorities = {{}}, .default_priority = 2}), "default_priority");
+  EXPECT_EQ(refuses({.default_priority = 0}), "default_priority");
+  EXPECT_EQ(refuses({.batch_keys = {"a", "b", "a"}}), "batch_keys");
+  EXPECT_EQ(refuses({.batch_keys = {""}}), "batch_keys");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Exactly one answer for each request, in any order of events: thousands of seeds, each with its own order of messages,
-// and with crashes, failures, cancellations, deadlines, changes of options and an end in between.
+// and with crashes, failures, cancellations, deadlines, time-outs of priorities, keys, changes of options and an end in
+// between.
 #include <cstdlib>
 #include <random>
 
@@ -13,7 +14,9 @@ using namespace std::chrono_literals;
 class Chaos {
  public:
   Chaos(const Device& device, unsigned seed)
-      : random_{seed}, serving_{device, TestScheduler{seed}, options(), pick(8) != 0} {}
+      : random_{seed},
+        has_keys_{pick(2) != 0},
+        serving_{device, TestScheduler{seed}, options(), pick(8) != 0} {}
 
   void live() {
     for (int event = 0; event < 60; ++event) happen();
@@ -30,15 +33,21 @@ class Chaos {
 
   unsigned pick(unsigned below) { return static_cast<unsigned>(random_() % below); }
   ServingOptions options() {
-    return {.batch_size = 1 + pick(5),
-            .batch_timeout = std::chrono::milliseconds{pick(30)},
-            .wait = pick(2) != 0 ? BatchWait::full : BatchWait::none,
-            .sizes = pick(2) != 0 ? std::vector<std::int64_t>{2, 4} : std::vector<std::int64_t>{},
-            .padding = pick(2) != 0,
-            .workers = 1 + pick(3),
-            .max_requests = 4 + pick(8),
-            .retry = static_cast<BatchRetry>(pick(3)),
-            .intensity = pick(2) != 0 ? 2U : 1000U};
+    return {
+        .batch_size = 1 + pick(5),
+        .batch_timeout = std::chrono::milliseconds{pick(30)},
+        .wait = pick(2) != 0 ? BatchWait::full : BatchWait::none,
+        .sizes = pick(2) != 0 ? std::vector<std::int64_t>{2, 4} : std::vector<std::int64_t>{},
+        .padding = pick(2) != 0,
+        .workers = 1 + pick(3),
+        .priorities = {{},
+                       {.timeout = 15ms, .action = LateAction::delay},
+                       {.max_requests = 3, .timeout = 25ms}},
+        .default_priority = 1 + pick(3),
+        .batch_keys = has_keys_ ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{},
+        .max_requests = 4 + pick(8),
+        .retry = static_cast<BatchRetry>(pick(3)),
+        .intensity = pick(2) != 0 ? 2U : 1000U};
   }
 
   void happen() {
@@ -89,6 +98,8 @@ class Chaos {
     if (pick(40) == 0) one.rows[0] = -1;  // its batch crashes a worker
     ServingRequestOptions request;
     if (pick(3) == 0) request.deadline = std::chrono::milliseconds{pick(40)};
+    request.priority = pick(4);
+    if (has_keys_ && pick(2) != 0) request.key = "b";
     one.answer = serving_.send(one.rows, request);
     asked_.push_back(std::move(one));
   }
@@ -130,9 +141,11 @@ class Chaos {
     const ServingTotals& totals = status.totals;
     EXPECT_EQ(totals.answered, with_result);
     EXPECT_EQ(totals.accepted, totals.answered + totals.failed + totals.cancelled + totals.expired);
+    for (const ServingLevelStatus& level : status.levels) EXPECT_EQ(level.queued, 0U);
   }
 
   std::mt19937 random_;
+  const bool has_keys_;
   ScheduledServing serving_;
   std::vector<Asked> asked_;
   double next_number_ = 1;

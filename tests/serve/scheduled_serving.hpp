@@ -190,6 +190,21 @@ class ScheduledServing {
   }
 };
 
+/// Tests of one serving each.
+class ScheduledServings : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { system = std::make_unique<System>(); }
+  static void TearDownTestSuite() { system.reset(); }
+  ScheduledServing& start(const ServingOptions& options = {}, bool joins = true) {
+    serving.emplace(system->device("null"), TestScheduler{}, options, joins);
+    return *serving;
+  }
+  using Batches = std::vector<Numbers>;
+
+  static inline std::unique_ptr<System> system;
+  std::optional<ScheduledServing> serving;
+};
+
 /// The answer, which must be there.
 inline Numbers answer_of(const Future<NamedValues>& future) {
   if (!future.ready()) {

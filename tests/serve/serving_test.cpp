@@ -137,6 +137,77 @@ TEST_F(ServedModels, need_a_sample_if_another_dimension_is_free) {
   EXPECT_TRUE(serve(model, {.name = "with a sample", .sample = sample}).status().get().joins);
 }
 
+/// y = 2 x0 + 3 x1 + 1 after `shift` was added to x, which requests may omit.
+AnyModel with_optional_shift(const ModelFolder& folder, const Device& device) {
+  const nn::Node x = nn::input("x", {2});
+  const nn::Node shift = nn::optional_input("shift", {2});
+  nn::Model model{nn::Network{nn::dense(nn::or_else(x + shift, x), 1, {.name = "y"})},
+                  {.device = device}};
+  model.merge_variables({{"y.kernel", tensor({{2.0}, {3.0}})}, {"y.bias", tensor({1.0})}});
+  const std::filesystem::path path = folder.path / "shifted.safetensors";
+  model.save(path);
+  return load_model(path, {.device = device});
+}
+
+TEST_F(ServedModels, join_requests_that_omit_an_input_among_themselves) {
+  const Serving serving = serve(with_optional_shift(folder, device),
+                                {.batch_size = 4, .batch_timeout = 1h, .wait = BatchWait::full});
+  const Tensor x = tensor({{1.0, 2.0}});
+  std::vector<Future<NamedValues>> answers;
+  answers.reserve(8);
+  for (int i = 0; i < 4; ++i) {
+    answers.push_back(serving.run({{"x", x}}));
+    answers.push_back(serving.run({{"x", x}, {"shift", tensor({{0.0, 1.0}})}}));
+  }
+  for (std::size_t i = 0; i < answers.size(); i += 2) {
+    EXPECT_EQ(floats(answers[i].get(), "y"), std::vector{9.0F});
+    EXPECT_EQ(floats(answers[i + 1].get(), "y"), std::vector{12.0F});
+  }
+  EXPECT_EQ(serving.status().get().totals.batches, 2U);
+}
+
+TEST_F(ServedModels, run_requests_apart_that_give_inputs_beside_those_of_the_sample) {
+  const Serving serving = serve(with_optional_shift(folder, device),
+                                {.batch_size = 4,
+                                 .batch_timeout = 1h,
+                                 .wait = BatchWait::full,
+                                 .sizes = {4},
+                                 .sample = {{"x", tensor({{1.0, 2.0}, {3.0, 4.0}})}}});
+  const auto apart = serving.run(
+      {{"x", tensor({{1.0, 2.0}, {3.0, 4.0}})}, {"shift", tensor({{0.0, 1.0}, {1.0, 0.0}})}});
+  EXPECT_EQ(floats(apart.get(), "y"), (std::vector{12.0F, 21.0F})) << "it waits for no others";
+  EXPECT_EQ(serving.status().get().totals.padding, 0U);
+}
+
+TEST_F(ServedModels, make_plans_for_their_sizes_when_they_start) {
+  const auto refusing = [&](const std::string& name) {
+    return load_model(folder.write(name, onnx_of(onnx::node("Relu", {"x"}, {"y"}), {-1, 2})),
+                      {.device = device, .on_new_shape = onnx::NewShape::refuse});
+  };
+  const auto ask = [](const Serving& serving, std::int64_t rows) {
+    return serving.run({{"x", full({rows, 2}, 1.0)}}).wait();
+  };
+  const AnyModel model = refusing("a.onnx");
+  const Serving padded = serve(model, {.batch_size = 8, .sizes = {4}});
+  EXPECT_TRUE(padded.status().get().joins) << "its check makes plans, too";
+  for (std::int64_t rows = 1; rows <= 8; ++rows) EXPECT_TRUE(ask(padded, rows)) << rows;
+  EXPECT_TRUE(ask(padded, 21)) << "three batches";
+
+  const Serving unpadded = serve(refusing("b.onnx"), {.name = "unpadded", .batch_size = 8});
+  EXPECT_TRUE(ask(unpadded, 3)) << "the check has had so many rows";
+  const Result<NamedValues> refused = ask(unpadded, 5);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), ErrorCode::not_found);
+
+  const Serving whole =
+      serve(refusing("c.onnx"), {.name = "whole", .batch_size = 8, .warm_up = WarmUp::all});
+  EXPECT_TRUE(ask(whole, 8));
+  const Serving checked =
+      serve(refusing("d.onnx"),
+            {.name = "checked", .batch_size = 8, .sizes = {4}, .warm_up = WarmUp::checks});
+  EXPECT_FALSE(ask(checked, 4));
+}
+
 TEST_F(ServedModels, refuse_a_sample_that_the_model_does_not_take) {
   const AnyModel model = load(folder.save_line("line.safetensors", device));
   EXPECT_EQ(refusal_of([&] {

@@ -116,7 +116,8 @@ std::vector<const Buffers*> pointers_to(std::span<const Buffers> leaves) {
 enum class Caller : std::uint8_t { other, plain_thread, thread_that_waits };
 
 Caller caller_with(const CommandOptions& options) {
-  const bool has_limits = options.deadline || options.cancel.valid() || !options.waits.empty();
+  // A step that runs here takes less time than a cancel() on its way.
+  const bool has_limits = options.deadline || options.cancel.cancelled() || !options.waits.empty();
   if (has_limits || !blocks_thread()) return Caller::other;
   return this_thread_has_waited() ? Caller::thread_that_waits : Caller::plain_thread;
 }

@@ -87,6 +87,17 @@ TEST_F(RunHere, a_thread_that_waits_for_what_it_starts_computes_it_itself) {
   EXPECT_EQ(submissions(), before);
 }
 
+TEST_F(RunHere, a_token_that_nobody_has_used_changes_nothing) {
+  const Tensor row = full({1, 200}, 1.0).eval();
+  const auto f = jit([this](const Tensor& x) { return long_sum(x); });
+  f(row).computed().get();
+  const std::uint64_t before = submissions();
+  const CancelSource source;
+  const CommandOptions options{.cancel = source.token()};
+  EXPECT_EQ(f.with(options)(row).to_vector<float>(options), std::vector<float>(256, 100));
+  EXPECT_EQ(submissions(), before);
+}
+
 TEST_F(RunHere, a_thread_that_does_not_wait_hands_it_over) {
   const Tensor row = full({1, 200}, 1.0).eval();
   const auto f = jit([this](const Tensor& x) { return long_sum(x); });
