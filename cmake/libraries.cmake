@@ -12,6 +12,7 @@
 #   Stoker::nn_script  Lua scripts that describe a training or use a model
 #   Stoker::model    models of any kind behind one interface, in C++ and in scripts
 #   Stoker::serve    batches of requests of many callers
+#   Stoker::serve_http  models over HTTP
 #   Stoker::stoker   all of them
 
 # stoker_library(NAME SOURCES…): the target stoker_NAME with the alias Stoker::NAME.
@@ -178,12 +179,22 @@ if(script_sources)
   stoker_optimise_little(stoker_model)
   list(APPEND STOKER_COMPONENTS model)
   stoker_glob(serve_sources api/serve/*.cpp api/serve/*/*.cpp)
+  list(FILTER serve_sources EXCLUDE REGEX "/api/serve/http/")
   stoker_library(serve ${serve_sources})
   target_link_libraries(stoker_serve PUBLIC stoker_model)
   stoker_precompile(stoker_serve REUSE_FROM stoker_expr)
   stoker_compile_together(stoker_serve 3)
   stoker_optimise_moderately(stoker_serve)
   list(APPEND STOKER_COMPONENTS serve)
+  # Apart from servings, because Boost.Beast is much to compile.
+  stoker_glob(serve_http_sources api/serve/http/*.cpp)
+  stoker_library(serve_http ${serve_http_sources})
+  target_link_libraries(stoker_serve_http PUBLIC stoker_serve
+                        PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  stoker_precompile(stoker_serve_http REUSE_FROM stoker_expr)
+  stoker_compile_together(stoker_serve_http 5)
+  stoker_optimise_moderately(stoker_serve_http)
+  list(APPEND STOKER_COMPONENTS serve_http)
 endif()
 
 add_library(stoker_stoker INTERFACE)
