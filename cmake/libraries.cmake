@@ -243,10 +243,13 @@ if(STOKER_BUILD_COMMAND AND script_sources)
                  ${folder}/predict/predict_outputs.cpp ${folder}/predict/input_value.cpp)
   target_link_libraries(stoker_predict PRIVATE stoker_model)
   stoker_compile_together(stoker_predict 2)
+  stoker_program(stoker_serve_command stoker-serve "${STOKER_LIBEXEC}" ${folder}/serve/serve_main.cpp
+                 ${folder}/verbs/serve.cpp ${folder}/serve/access_log.cpp)
+  target_link_libraries(stoker_serve_command PRIVATE stoker_serve_http)
 
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/words/*.cpp ${folder}/verbs/*.cpp)
   list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx)\\.cpp$")
-  list(FILTER command_sources EXCLUDE REGEX "/predict\\.cpp$")
+  list(FILTER command_sources EXCLUDE REGEX "/(predict|serve)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(
     stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11

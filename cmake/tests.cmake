@@ -160,7 +160,7 @@ set_property(SOURCE tests/runtime/base/kept_statics_test.cpp
 
 if(TARGET stoker_command)
   foreach(folder ${folders_with_command})
-    add_dependencies(tests_${folder} stoker_command stoker_train stoker_run stoker_ops stoker_layers stoker_onnx_command stoker_predict)
+    add_dependencies(tests_${folder} stoker_command stoker_train stoker_run stoker_ops stoker_layers stoker_onnx_command stoker_predict stoker_serve_command)
   endforeach()
 endif()
 

@@ -13,6 +13,7 @@
 #include "stoker/api/nn.hpp"
 #include "stoker/api/serve.hpp"
 #include "stoker/api/serve_async.hpp"
+#include "stoker/api/serve_http.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/api/train.hpp"
@@ -76,6 +77,21 @@ TEST_F(ServingGuide, serves_a_model_to_many_callers) {
 
   lines.drain().get();
   lines.stop().get();
+}
+
+TEST_F(ServingGuide, serves_a_model_over_http) {
+  const stoker::AnyModel model = stoker::load_model(path, {.device = device});
+  const stoker::Serving lines = stoker::start_serving(system.supervisor(), model);
+  boost::asio::io_context loop;
+  auto models = std::make_shared<stoker::ServedModels>();
+  models->set("lines", lines);
+  const stoker::HttpService service{system, models};
+  stoker::HttpServer server{loop.get_executor(), service};
+  const std::uint16_t port = server.listen("127.0.0.1", 0);
+  EXPECT_NE(port, 0);
+  EXPECT_EQ(service.answer({.method = "GET", .target = "/v2/models/lines"}).get()->status, 200U);
+  server.close();
+  loop.run();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <future>
 
+#include "stoker/api/asio.hpp"
 #include "stoker/tests/serve/http_house.hpp"
 
 namespace stoker {
@@ -329,6 +330,37 @@ TEST_F(HttpHouse, may_be_destroyed_with_requests_under_way) {
   EXPECT_TRUE(client.is_at_end());
   held.drain().get();
   EXPECT_EQ(held.status().get().totals.cancelled, 1U);
+}
+
+/// A system without threads of its own: its actors, the server and the client's answers share one thread.
+TEST(HttpOnOneThread, answers_without_blocking_the_loop) {
+  boost::asio::io_context loop{1};
+  SystemOptions options;
+  use_event_loop(options, loop.get_executor());
+  const System system{options};
+  const Device device = system.device("cpu");
+  const DeviceScope scope{device};
+  const ModelFolder folder;
+  const AnyModel line =
+      load_model(folder.save_line("line.safetensors", device), {.device = device});
+  auto models = std::make_shared<ServedModels>();
+  std::uint16_t port = 0;
+  std::optional<HttpServer> server;
+  auto work = boost::asio::make_work_guard(loop);
+  std::jthread thread{[&] { loop.run(); }};
+  models->set("line", start_serving(system.supervisor(), line));
+  server.emplace(loop.get_executor(), HttpService{system, models});
+  port = server->listen("127.0.0.1", 0);
+  {
+    RawClient client{port};
+    for (int n = 0; n < 3; ++n)
+      client.send(post(line_path, R"({"inputs":[{"name":"rows","shape":[1,2],"datatype":"FP32",)"
+                                  R"("data":[1,2]}]})"));
+    for (int n = 0; n < 3; ++n) EXPECT_EQ(client.receive().status, 200U);
+  }
+  server->drain(0s).get();
+  work.reset();
+  loop.stop();
 }
 
 }  // namespace

@@ -144,15 +144,14 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
     case Place::model_config:
       return model.serving->status().then(
           *state->places.executor,
-          [route,
-           serving = *model.serving](const Result<ServingStatus>& status) -> Result<HttpAnswerPtr> {
+          [route, model](const Result<ServingStatus>& status) -> Result<HttpAnswerPtr> {
             if (!status) return failed(status.error(), route.model);
-            return json_answer(config_document(route.model, serving.model(), *status));
+            return json_answer(config_document(route.model, model, *status));
           });
     default: {
       const std::array<std::string, 1> versions{model.version};
-      return at_once(json_answer(protocol::model_metadata(
-          route.model, versions, platform_of(model.serving->model()), model.serving->model())));
+      return at_once(json_answer(
+          protocol::model_metadata(route.model, versions, model.platform, model.serving->model())));
     }
   }
 }

@@ -48,21 +48,13 @@ json tensors(const std::vector<ValueInfo>& infos, bool without_rows) {
 
 }  // namespace
 
-std::string platform_of(const AnyModel& model) {
-  switch (model.info().kind) {
-    case ModelKind::onnx: return "onnx_stoker";
-    case ModelKind::network: return "network_stoker";
-    case ModelKind::script: return "script_stoker";
-  }
-  return "stoker";
-}
-
-std::string config_document(const std::string& name, const AnyModel& model,
+std::string config_document(const std::string& name, const ServedModel& served,
                             const ServingStatus& status) {
+  const AnyModel& model = served.serving->model();
   const bool batched = status.joins && std::ranges::all_of(model.inputs(), has_free_rows) &&
                        std::ranges::all_of(model.outputs(), has_free_rows);
   json document{{"name", name},
-                {"platform", platform_of(model)},
+                {"platform", served.platform},
                 {"backend", "stoker"},
                 {"max_batch_size", batched ? status.batch_size : 0},
                 {"input", tensors(model.inputs(), batched)},

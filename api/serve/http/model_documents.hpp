@@ -5,16 +5,14 @@
 
 #include <string>
 
-#include "stoker/api/serve/serving.hpp"
+#include "stoker/api/serve/http/served_models.hpp"
 
 namespace stoker::serve::http {
 
-/// "onnx_stoker", "network_stoker", "script_stoker": the kind of the file, and what runs it.
-[[nodiscard]] std::string platform_of(const AnyModel& model);
-
 /// The fields of Triton's ModelConfig that are known. As with Triton, `dims` lack the rows' dimension if
 /// `max_batch_size` is not 0: requests share batches, and rows lie along the first dimension of every tensor.
-[[nodiscard]] std::string config_document(const std::string& name, const AnyModel& model,
+/// Precondition: the model is ready.
+[[nodiscard]] std::string config_document(const std::string& name, const ServedModel& served,
                                           const ServingStatus& status);
 
 }  // namespace stoker::serve::http

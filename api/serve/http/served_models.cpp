@@ -5,6 +5,15 @@
 namespace stoker {
 namespace {
 
+std::string platform_of(const AnyModel& model) {
+  switch (model.info().kind) {
+    case ModelKind::onnx: return "onnx_stoker";
+    case ModelKind::network: return "network_stoker";
+    case ModelKind::script: return "script_stoker";
+  }
+  return "stoker";
+}
+
 void require_name(const std::string& name) {
   if (name.empty())
     throw Error{"served_models", ErrorCode::invalid_argument, "a model needs a name"};
@@ -35,12 +44,8 @@ void ServedModels::announce(const std::string& name) {
 
 void ServedModels::set(const std::string& name, const Serving& serving) {
   require_name(name);
-  change([&](Map& models) { models[name] = ServedModel{.serving = serving}; });
-}
-
-void ServedModels::set_unavailable(const std::string& name, const std::string& reason) {
-  require_name(name);
-  change([&](Map& models) { models[name] = ServedModel{.reason = reason}; });
+  ServedModel model{.platform = platform_of(serving.model()), .serving = serving};
+  change([&](Map& models) { models[name] = std::move(model); });
 }
 
 bool ServedModels::remove(std::string_view name) {

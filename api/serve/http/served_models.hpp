@@ -21,6 +21,7 @@ namespace stoker {
 
 struct ServedModel {
   std::string version = "1";
+  std::string platform = {};            ///< "onnx_stoker": the kind of the file, and what runs it
   std::optional<Serving> serving = {};  ///< none: it is not ready
   std::string reason = {};              ///< why it is not ready
 };
@@ -32,10 +33,9 @@ class ServedModels {
 
   /// A model that will be there. Throws invalid_argument for an empty name, already_exists.
   void announce(const std::string& name);
-  /// The model is ready; replaces what the name meant before. Throws invalid_argument for an empty name.
+  /// The model is ready; replaces what the name meant before. Looks at all of the model, which takes a moment. Throws
+  /// invalid_argument for an empty name.
   void set(const std::string& name, const Serving& serving);
-  /// It is not ready, because of that; announces it if need be.
-  void set_unavailable(const std::string& name, const std::string& reason);
   /// Whether there was one.
   bool remove(std::string_view name);
 
