@@ -237,6 +237,7 @@ void serving(Context& context) {
   const System system;
   batcher_alone(context, system);
   refusals(context, system);
+  serving_bodies(context);
   const TemporaryFolder folder;
   write_made_models(folder.path());
   const Device cpu = system.device("cpu");

@@ -22,11 +22,12 @@ void gpu_tensors(Context& context);         ///< tensors on a GPU against copies
 void training(Context& context);            ///< steps of training against LibTorch
 void predictions(Context& context);         ///< predictions of models against LibTorch
 void onnx(Context& context);                ///< ONNX models against ONNX Runtime
-void memory_onnx(Context& context);  ///< what a million runs and ten thousand loads leave behind
-void serving(Context& context);      ///< batches for many callers against offline batches
-void epilogues(Context& context);    ///< products with what follows them
-void server(Context& context);       ///< an event loop that shares its thread with Stoker
-void soak(Context& context);         ///< a minute of crashes and lost devices
-void memory(Context& context);       ///< what ten thousand runs leave behind
+void memory_onnx(Context& context);     ///< what a million runs and ten thousand loads leave behind
+void serving(Context& context);         ///< batches for many callers against offline batches
+void serving_bodies(Context& context);  ///< bodies of requests in JSON, against nlohmann's document
+void epilogues(Context& context);       ///< products with what follows them
+void server(Context& context);          ///< an event loop that shares its thread with Stoker
+void soak(Context& context);            ///< a minute of crashes and lost devices
+void memory(Context& context);          ///< what ten thousand runs leave behind
 
 }  // namespace stoker::bench

@@ -352,6 +352,41 @@ seed("glsl", "macros", "#define A0 v += x(0);\n#define \\\n  A1 A0 /* A0 */ A0 /
 seed("glsl", "functions", "shared float q[64];\nfloat f(float v) { return v > 1.0 ? f(v) : q[1]; }\nvoid main() { [[unroll]] for (int a = 0; a < 4; ++a) y(a) = f(x(uint(x(a)))); barrier(); }\n")
 seed("glsl", "conditions", "#if !!(1 + 2) && defined(T_IS_f32)\n#else\n#error no\n#endif\nvoid main() { }\n")
 
+# --- bodies of inference requests ---------------------------------------------------------------------
+def infer_body(inputs, rest="", tensors=b"", flags=0):
+    text = ('{"inputs":[' + ",".join(inputs) + "]" + rest + "}").encode()
+    length = struct.pack(">H", len(text)) if tensors else b""
+    return bytes([flags | (1 if tensors else 0)]) + length + text + tensors
+
+
+def infer_input(name, shape, datatype, rest):
+    return f'{{"name":"{name}","shape":{shape},"datatype":"{datatype}",{rest}}}'
+
+
+flat = infer_input("optional f", "[2,3]", "FP32", '"data":[1,2.5,-3e-2,4,5,6]')
+bodies = {
+    "flat": infer_body([flat]),
+    "nested": infer_body([infer_input("optional f", "[2,3]", "FP32", '"data": [[1,2,3],[4,5,6]]')]),
+    "empty": infer_body([infer_input("optional", "[2,0]", "INT64", '"data":[[],[]]')]),
+    "scalar": infer_body([infer_input("optional", "[]", "UINT64", '"data":18446744073709551615')]),
+    "strings": infer_body([infer_input("optional s", "[2]", "BYTES", r'"data":["\u00e9\ud834\udd1e","\n"]')]),
+    "truths": infer_body([infer_input("optional", "[4]", "BOOL", '"data":[true,false,1,0]')]),
+    "late": infer_body(['{"data":[[0.1],[1e5]],"datatype":"FP64","name":"optional b","shape":[2,1]}']),
+    "parameters": infer_body([flat], ',"id":"42","parameters":{"timeout":5,"priority":1,"binary_data_output":true,"x":[{}]}'),
+    "outputs": infer_body([flat], ',"outputs":[{"name":"optional f","parameters":{"classification":2,"binary_data":true}}]'),
+    "unknown": infer_body([flat], ',"other":{"a":[null,{"b":-0.0}],"c":"d"}'),
+    "limited": infer_body([flat], ',"id":"abc"', flags=2),
+    "half": infer_body([infer_input("optional", "[1,2]", "FP16", '"parameters":{"binary_data_size":4}')],
+                       ',"parameters":{"binary_data_output":true}', b"\0\x3c\0\x7e"),
+    "binary_strings": infer_body([infer_input("optional s", "[2]", "BYTES", '"parameters":{"binary_data_size":11}')],
+                                 "", b"\3\0\0\0abc\0\0\0\0"),
+    "mixed": infer_body([infer_input("optional", "[2]", "BOOL", '"parameters":{"binary_data_size":2}'), flat,
+                         infer_input("optional b", "[1]", "INT32", '"parameters":{"binary_data_size":4}')],
+                        "", b"\0\1\xff\xff\xff\xff"),
+}
+for name, content in bodies.items():
+    seed("protocol", name, content)
+
 # --- decisions ----------------------------------------------------------------------------------------
 for number in range(6):
     steps = bytes((i * i * 7 + i * 31 + number * 53) % 256 for i in range(120))

@@ -87,7 +87,7 @@ TEST_F(Refusals, of_members_of_another_kind_say_what_came) {
       {R"({"inputs":{}})", "expected a list, came an object (line 1, column 11)"},
       {R"({"inputs":[7]})", "expected an object, came a number (line 1, column 12)"},
       {R"({"id":7})", "expected a string, came a number (line 1, column 7)"},
-      {R"({"id":null})", "expected a string, came null (line 1, column 7)"},
+      {R"({"inputs":null})", "expected a list, came null (line 1, column 11)"},
       {R"({"parameters":[]})", "expected an object, came a list (line 1, column 15)"},
       {R"({"parameters":{"binary_data_output":1}})",
        "expected true or false, came a number (line 1, column 37)"},

@@ -157,6 +157,18 @@ TEST_F(Requests, may_have_unknown_members_of_any_kind) {
   EXPECT_EQ(elements<float>(request), std::vector{1.0F});
 }
 
+TEST_F(Requests, may_have_null_for_what_they_do_not_have) {
+  const InferRequest request = read(one_tensor(ElementType::f32, {{1}}), R"({"id":null,
+    "parameters":null,"outputs":null,
+    "inputs":[{"name":"x","shape":[1],"datatype":"FP32","parameters":null,"data":[1]}]})");
+  EXPECT_EQ(request.id, "");
+  EXPECT_FALSE(request.names_outputs);
+  const AnyModel model = model_of({}, {tensor_info("y", ElementType::f32, {{1}})});
+  EXPECT_EQ(
+      read(model, R"({"inputs":[],"outputs":[{"name":"y","parameters":null}]})").outputs.at(0).name,
+      "y");
+}
+
 TEST_F(Requests, may_have_names_with_escapes) {
   const std::vector infos{tensor_info("é/\"x\"\n\U0001F600", ElementType::f32, {{1}})};
   const InferRequest request = read(model_of(infos, infos), R"({"\u0069nputs":[{

@@ -100,6 +100,20 @@ TEST_F(Datatypes, come_back_in_binary) {
   }
 }
 
+TEST_F(Datatypes, come_back_from_devices_whose_memory_the_host_does_not_address) {
+  const Device vulkan = system.device("vulkan");
+  const std::vector infos{tensor_info("x", ElementType::f32, {{-1}})};
+  const AnyModel model{std::make_shared<const DeclaredModel>(vulkan, infos, infos)};
+  for (const std::string elements : {"1.5,-2", ""}) {
+    const std::string shape = elements.empty() ? "[0]" : "[2]";
+    const std::string data = R"("data":[)" + elements + "]";
+    const InferRequest request = read(model, request_of("FP32", shape, data));
+    EXPECT_EQ(request.inputs.at("x").tensor().buffer().device(), vulkan);
+    EXPECT_EQ(write_infer_response(request, {"m", "1"}, request.inputs).body,
+              answer("FP32", shape, data));
+  }
+}
+
 TEST_F(Datatypes, of_truth_take_numbers_too) {
   EXPECT_EQ(
       echo(ElementType::boolean, request_of("BOOL", "[2,2]", R"("data":[[0,1],[true,0]])")).body,

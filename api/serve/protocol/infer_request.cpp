@@ -13,6 +13,7 @@ namespace stoker::serve::protocol {
 namespace {
 
 void read_id(JsonReader& reader, std::size_t most_bytes, std::string& id) {
+  if (reader.null()) return;
   reader.string(id);
   if (id.size() > most_bytes)
     refuse(ErrorCode::limit_exceeded,
@@ -37,6 +38,7 @@ void refuse_sequence(JsonReader& reader, std::string_view parameter) {
 }
 
 void read_parameters(JsonReader& reader, InferRequest& request) {
+  if (reader.null()) return;
   static constexpr std::array<std::string_view, 6> known{
       "binary_data_output", "timeout", "priority", "sequence_id", "sequence_start", "sequence_end"};
   std::uint32_t seen = 0;
@@ -58,6 +60,7 @@ void read_parameters(JsonReader& reader, InferRequest& request) {
 }
 
 void read_output_parameters(JsonReader& reader, RequestedOutput& output) {
+  if (reader.null()) return;
   static constexpr std::array<std::string_view, 3> known{"binary_data", "classification",
                                                          "shared_memory_region"};
   std::uint32_t seen = 0;
@@ -74,7 +77,7 @@ void read_output_parameters(JsonReader& reader, RequestedOutput& output) {
   });
 }
 
-void read_output(JsonReader& reader, const AnyModel& model, InferRequest& request) {
+void read_output_entry(JsonReader& reader, const AnyModel& model, InferRequest& request) {
   static constexpr std::array<std::string_view, 2> known{"name", "parameters"};
   RequestedOutput output;
   std::uint32_t seen = 0;
@@ -99,6 +102,11 @@ void read_output(JsonReader& reader, const AnyModel& model, InferRequest& reques
       request.outputs.end())
     refuse(ErrorCode::invalid_argument, "output " + in_quotes(output.name) + " occurs twice");
   request.outputs.push_back(std::move(output));
+}
+
+void read_outputs(JsonReader& reader, const AnyModel& model, InferRequest& request) {
+  if (reader.null()) return;
+  reader.list([&] { read_output_entry(reader, model, request); });
 }
 
 /// Whether the protocol has a form for it, as far as the declaration says.
@@ -168,7 +176,7 @@ InferRequest read_infer_request(std::span<const std::byte> body,
       case 0: read_id(reader, limits.id_bytes, request.id); break;
       case 1: read_parameters(reader, request); break;
       case 2: inputs.read(); break;
-      case 3: reader.list([&] { read_output(reader, model, request); }); break;
+      case 3: read_outputs(reader, model, request); break;
       default: reader.skip_value();
     }
   });

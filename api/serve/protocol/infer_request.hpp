@@ -13,6 +13,7 @@
 // - Integer types take integers within their range. Float types take any number within their range; digits beyond
 //   their precision are rounded to nearest even. BOOL takes true, false, 1 and 0.
 // - FP16 and BF16 come in binary only. NaN and infinities have no JSON, so they come in binary, too.
+// - `id`, `parameters` and `outputs` may be null, as some clients write what they do not have.
 // - Unknown keys and parameters are ignored. Known keys that occur twice in an object are refused.
 //
 // Pure functions; any thread; they do not block. Errors are thrown. Their reason() may be shown to the client, and

@@ -1,6 +1,7 @@
 #include "stoker/api/serve/protocol/infer_response.hpp"
 
 #include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -12,34 +13,25 @@
 namespace stoker::serve::protocol {
 namespace {
 
-/// Elements that the host reads, and what keeps them.
+/// Elements that the host reads, and what keeps their memory. It may be moved.
 struct HostElements {
-  TensorSpec spec;
+  TensorSpec spec = {};
   std::span<const std::byte> bytes = {};
-  onnx::Value kept = {};
-  HostView view = {};
-  std::vector<std::byte> copied = {};
+  std::shared_ptr<const void> owner = {};
 };
 
 HostElements elements_of(const onnx::Value& value) {
-  HostElements elements;
-  elements.kept = value;
   if (value.is_known()) {
-    elements.spec = value.known().spec();
-    elements.bytes = value.known().bytes();
-    return elements;
+    const auto known = std::make_shared<const onnx::Known>(value.known());
+    return {known->spec(), known->bytes(), known};
   }
-  const Tensor tensor = value.tensor();
-  elements.spec = tensor.spec();
-  const Buffer buffer = tensor.buffer();
+  const Buffer buffer = value.tensor().buffer();
   if (buffer.device().info().host_addressable) {
-    elements.view = buffer.host_view();
-    elements.bytes = elements.view.bytes;
-  } else {
-    elements.copied = buffer.read_bytes().get();
-    elements.bytes = elements.copied;
+    HostView view = buffer.host_view();
+    return {buffer.spec(), view.bytes, std::move(view.owner)};
   }
-  return elements;
+  const auto copied = std::make_shared<const std::vector<std::byte>>(buffer.read_bytes().get());
+  return {buffer.spec(), *copied, copied};
 }
 
 template <class T> void append_numbers(std::string& json, std::span<const std::byte> bytes) {
@@ -85,6 +77,12 @@ bool is_expressible(const onnx::Value& value) {
   return value.is_texts() || (value.is_tensor() && !datatype_of(value.type()).empty());
 }
 
+/// A tensor that follows the JSON: numbers, or strings in their binary form.
+struct Binary {
+  HostElements elements = {};
+  std::string strings = {};
+};
+
 class ResponseWriter {
  public:
   explicit ResponseWriter(const InferRequest& request) noexcept : request_{request} {}
@@ -102,15 +100,16 @@ class ResponseWriter {
       return add_strings(output, value.texts().shape, value.texts().strings);
     }
     check_form(request_, output, value.type());
-    const HostElements elements = elements_of(value);
+    HostElements elements = elements_of(value);
     if (output.classification > 0) {
       const Classes classes = classes_of(elements.spec, elements.bytes, output.classification);
       return add_strings(output, classes.shape, classes.strings);
     }
     begin_output(output.name, value.type(), elements.spec.shape);
     if (request_.is_binary(output)) {
-      binary_.append(reinterpret_cast<const char*>(elements.bytes.data()), elements.bytes.size());
-      return end_binary(elements.bytes.size());
+      end_binary(elements.bytes.size());
+      binary_.push_back({std::move(elements), {}});
+      return;
     }
     json_ += R"("data":[)";
     append_elements(json_, value.type(), elements.bytes);
@@ -120,8 +119,15 @@ class ResponseWriter {
   [[nodiscard]] InferResponse finish() && {
     json_ += "]}";
     InferResponse response;
-    if (has_binary_) response.json_bytes = json_.size();
-    json_ += binary_;
+    if (!binary_.empty()) response.json_bytes = json_.size();
+    std::size_t size = json_.size();
+    for (const Binary& one : binary_) size += one.elements.bytes.size() + one.strings.size();
+    json_.reserve(size);
+    for (const Binary& one : binary_) {
+      const std::span<const std::byte> bytes = one.elements.bytes;
+      json_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      json_ += one.strings;
+    }
     response.body = std::move(json_);
     return response;
   }
@@ -142,7 +148,6 @@ class ResponseWriter {
   }
 
   void end_binary(std::size_t size) {
-    has_binary_ = true;
     json_ += R"("parameters":{"binary_data_size":)" + std::to_string(size) + "}}";
   }
 
@@ -150,9 +155,9 @@ class ResponseWriter {
                    std::span<const std::string> strings) {
     begin_output(output.name, onnx::ElementType::string, shape);
     if (request_.is_binary(output)) {
-      const std::size_t before = binary_.size();
-      append_binary_strings(binary_, strings);
-      return end_binary(binary_.size() - before);
+      std::string& bytes = binary_.emplace_back().strings;
+      append_binary_strings(bytes, strings);
+      return end_binary(bytes.size());
     }
     json_ += R"("data":[)";
     for (std::size_t i = 0; i < strings.size(); ++i) {
@@ -164,9 +169,8 @@ class ResponseWriter {
 
   const InferRequest& request_;
   std::string json_;
-  std::string binary_;
+  std::vector<Binary> binary_;
   bool has_outputs_ = false;
-  bool has_binary_ = false;
 };
 
 void add_named(ResponseWriter& writer, const RequestedOutput& output, const NamedValues& outputs) {

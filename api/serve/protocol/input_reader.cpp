@@ -130,6 +130,7 @@ onnx::ElementType InputReader::read_datatype() {
 }
 
 void InputReader::read_parameters(Entry& entry) {
+  if (reader_.null()) return;
   static constexpr std::array<std::string_view, 2> known{"binary_data_size",
                                                          "shared_memory_region"};
   std::uint32_t seen = 0;

@@ -15,8 +15,10 @@ class Elements {
   Elements(JsonReader& reader, const ExpectedTensor& tensor) noexcept
       : reader_{reader}, tensor_{tensor} {}
 
-  /// Calls `read_one(i)` for each element in order; the reader stands before it.
-  template <class ReadOne> void each(ReadOne&& read_one) {
+  /// Calls `read_one(i)` for each element in order; the reader stands before it. Before that, `read_many(i, count)` may
+  /// read the first of the next `count` elements, and leaves the reader before the next element of them, if there is
+  /// one. Returns how many it has read.
+  template <class ReadOne, class ReadMany> void each(ReadOne&& read_one, ReadMany&& read_many) {
     const Shape& shape = tensor_.shape;
     if (reader_.next() != '[') {
       if (shape.rank() > 0)
@@ -26,9 +28,9 @@ class Elements {
       return read_one(0);
     }
     is_nested_ = shape.rank() > 1 && begins_with_list();
-    if (is_nested_) return nested(read_one);
+    if (is_nested_) return nested(read_one, read_many);
     reader_.check_nesting(1);
-    row(0, static_cast<std::size_t>(shape.elements()), read_one);
+    row(0, static_cast<std::size_t>(shape.elements()), read_one, read_many);
   }
 
   template <class T> void number(T& value) {
@@ -74,7 +76,7 @@ class Elements {
     return is_list;
   }
 
-  template <class ReadOne> void nested(ReadOne& read_one) {
+  template <class ReadOne, class ReadMany> void nested(ReadOne& read_one, ReadMany& read_many) {
     const Shape& shape = tensor_.shape;
     // Rows are the innermost lists, or the first ones that are empty.
     const auto empty = static_cast<std::size_t>(std::ranges::find(shape, 0) - shape.begin());
@@ -86,7 +88,7 @@ class Elements {
     std::size_t axis = 0;
     for (std::size_t first = 0;; first += length) {
       for (; axis < rows_axis; ++axis) open();
-      row(first, length, read_one);
+      row(first, length, read_one, read_many);
       while (axis > 0 && ++closed[axis - 1] == shape[axis - 1]) {
         --axis;
         close(shape[axis]);
@@ -97,10 +99,12 @@ class Elements {
     }
   }
 
-  template <class ReadOne> void row(std::size_t first, std::size_t length, ReadOne& read_one) {
+  template <class ReadOne, class ReadMany>
+  void row(std::size_t first, std::size_t length, ReadOne& read_one, ReadMany& read_many) {
     open();
-    for (std::size_t i = 0; i < length; ++i) {
-      if (i > 0) comma(static_cast<std::int64_t>(i), static_cast<std::int64_t>(length));
+    const std::size_t many = read_many(first, length);
+    for (std::size_t i = many; i < length; ++i) {
+      if (i > many) comma(static_cast<std::int64_t>(i), static_cast<std::int64_t>(length));
       if (i == 0 && reader_.next() == ']') refuse_count("none", static_cast<std::int64_t>(length));
       read_one(first + i);
     }
@@ -154,14 +158,44 @@ class Elements {
   bool is_nested_ = false;
 };
 
-template <class T> void read_numbers(Elements elements, std::span<std::byte> into) {
-  T* const numbers = reinterpret_cast<T*>(into.data());
-  elements.each([&](std::size_t i) { elements.number(numbers[i]); });
+/// Reads numbers and commas until something else comes, which is then for Elements to read or refuse.
+template <class T>
+std::size_t read_many(JsonReader& reader, T* numbers, std::size_t count) noexcept {
+  const char* const end = reader.end();
+  const char* at = reader.at();
+  const auto skip_space = [end](const char*& place) {
+    while (place != end && (*place == ' ' || *place == '\n' || *place == '\r' || *place == '\t'))
+      ++place;
+  };
+  std::size_t read = 0;
+  while (read < count) {
+    const char* next = at;
+    skip_space(next);
+    if (read_number(next, end, numbers[read]) != NumberRead::done) break;
+    skip_space(next);
+    const bool is_last = read + 1 == count;
+    if (!is_last && (next == end || *next != ',')) break;
+    at = is_last ? next : next + 1;
+    ++read;
+  }
+  reader.move_to(at);
+  return read;
 }
+
+template <class T>
+void read_numbers(JsonReader& reader, Elements elements, std::span<std::byte> into) {
+  T* const numbers = reinterpret_cast<T*>(into.data());
+  elements.each([&](std::size_t i) { elements.number(numbers[i]); },
+                [&](std::size_t first, std::size_t count) {
+                  return read_many(reader, numbers + first, count);
+                });
+}
+
+constexpr auto one_by_one = [](std::size_t, std::size_t) { return std::size_t{0}; };
 
 void read_booleans(Elements elements, std::span<std::byte> into) {
   auto* const values = reinterpret_cast<std::uint8_t*>(into.data());
-  elements.each([&](std::size_t i) { elements.boolean(values[i]); });
+  elements.each([&](std::size_t i) { elements.boolean(values[i]); }, one_by_one);
 }
 
 }  // namespace
@@ -181,16 +215,16 @@ void read_elements(JsonReader& reader, const ExpectedTensor& tensor, std::span<s
   const Elements elements{reader, tensor};
   switch (tensor.type) {
     case onnx::ElementType::boolean: return read_booleans(elements, into);
-    case onnx::ElementType::u8: return read_numbers<std::uint8_t>(elements, into);
-    case onnx::ElementType::u16: return read_numbers<std::uint16_t>(elements, into);
-    case onnx::ElementType::u32: return read_numbers<std::uint32_t>(elements, into);
-    case onnx::ElementType::u64: return read_numbers<std::uint64_t>(elements, into);
-    case onnx::ElementType::s8: return read_numbers<std::int8_t>(elements, into);
-    case onnx::ElementType::s16: return read_numbers<std::int16_t>(elements, into);
-    case onnx::ElementType::s32: return read_numbers<std::int32_t>(elements, into);
-    case onnx::ElementType::s64: return read_numbers<std::int64_t>(elements, into);
-    case onnx::ElementType::f64: return read_numbers<double>(elements, into);
-    default: return read_numbers<float>(elements, into);
+    case onnx::ElementType::u8: return read_numbers<std::uint8_t>(reader, elements, into);
+    case onnx::ElementType::u16: return read_numbers<std::uint16_t>(reader, elements, into);
+    case onnx::ElementType::u32: return read_numbers<std::uint32_t>(reader, elements, into);
+    case onnx::ElementType::u64: return read_numbers<std::uint64_t>(reader, elements, into);
+    case onnx::ElementType::s8: return read_numbers<std::int8_t>(reader, elements, into);
+    case onnx::ElementType::s16: return read_numbers<std::int16_t>(reader, elements, into);
+    case onnx::ElementType::s32: return read_numbers<std::int32_t>(reader, elements, into);
+    case onnx::ElementType::s64: return read_numbers<std::int64_t>(reader, elements, into);
+    case onnx::ElementType::f64: return read_numbers<double>(reader, elements, into);
+    default: return read_numbers<float>(reader, elements, into);
   }
 }
 
@@ -198,7 +232,7 @@ std::vector<std::string> read_strings(JsonReader& reader, const ExpectedTensor& 
                                       std::uint64_t most_bytes) {
   std::vector<std::string> strings(static_cast<std::size_t>(tensor.shape.elements()));
   Elements elements{reader, tensor};
-  elements.each([&](std::size_t i) {
+  const auto read_one = [&](std::size_t i) {
     if (reader.next() != '"') elements.refuse_type();
     reader.string(strings[i]);
     if (strings[i].size() > most_bytes)
@@ -206,7 +240,8 @@ std::vector<std::string> read_strings(JsonReader& reader, const ExpectedTensor& 
              "input " + in_quotes(tensor.name) +
                  ": the tensors of a request may not have so many bytes");
     most_bytes -= strings[i].size();
-  });
+  };
+  elements.each(read_one, one_by_one);
   return strings;
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <system_error>
 
@@ -26,6 +27,19 @@ namespace detail {
 
 inline bool is_digit(const char* at, const char* end) noexcept {
   return at != end && static_cast<unsigned char>(*at - '0') < 10;
+}
+
+/// Whether eight characters, the first one in the lowest byte, are digits.
+inline bool are_digits(std::uint64_t word) noexcept {
+  constexpr std::uint64_t high = 0xf0f0f0f0f0f0f0f0;
+  return ((word & high) | ((word + 0x0606060606060606) & high) >> 4U) == 0x3333333333333333;
+}
+/// Their value: pairs are joined, then pairs of pairs, and again.
+inline std::uint64_t value_of_digits(std::uint64_t word) noexcept {
+  static_assert(std::endian::native == std::endian::little);
+  word = (word & 0x0f0f0f0f0f0f0f0f) * 2561 >> 8U;
+  word = (word & 0x00ff00ff00ff00ff) * 6553601 >> 16U;
+  return (word & 0x0000ffff0000ffff) * 42949672960001 >> 32U;
 }
 
 /// A number of JSON as it is written.
@@ -46,6 +60,11 @@ inline bool scan(const char*& at, const char* end, WrittenNumber& number) noexce
   if (!is_digit(at, end)) return false;
   const auto digits = [&] {
     const char* const first = at;
+    for (std::uint64_t word = 0; end - at >= 8; at += 8) {
+      std::memcpy(&word, at, sizeof word);
+      if (!are_digits(word)) break;
+      number.digits = number.digits * 100'000'000 + value_of_digits(word);
+    }
     for (; is_digit(at, end); ++at)
       number.digits = number.digits * 10 + static_cast<unsigned char>(*at - '0');
     return at - first;
@@ -78,6 +97,22 @@ inline bool scan(const char*& at, const char* end, WrittenNumber& number) noexce
       if (written < enough) written = written * 10 + (*at - '0');
     number.exponent += is_negative ? -written : written;
   }
+  return true;
+}
+
+/// Reads an integer of one to four digits that the type has; false, and nothing is read, for any other text.
+template <std::integral T> bool read_short(const char*& at, const char* end, T& value) noexcept {
+  const char* behind = at;
+  std::uint32_t number = 0;
+  for (; is_digit(behind, end); ++behind) {
+    if (behind - at == 4) return false;
+    number = number * 10 + static_cast<unsigned char>(*behind - '0');
+  }
+  const bool has_more = behind != end && (*behind == '.' || *behind == 'e' || *behind == 'E');
+  if (behind == at || has_more || (*at == '0' && behind - at > 1)) return false;
+  if (number > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) return false;
+  value = static_cast<T>(number);
+  at = behind;
   return true;
 }
 
@@ -122,6 +157,7 @@ NumberRead read_number(const char*& at, const char* end, T& value) noexcept {
 template <std::integral T>
 NumberRead read_number(const char*& at, const char* end, T& value) noexcept {
   const char* const first = at;
+  if (detail::read_short(at, end, value)) return NumberRead::done;
   detail::WrittenNumber written;
   if (!detail::scan(at, end, written)) return NumberRead::malformed;
   if (!written.is_integer) return NumberRead::not_integer;

@@ -128,6 +128,12 @@ bool JsonReader::boolean() {
   return first == 't';
 }
 
+bool JsonReader::null() {
+  if (next() != 'n') return false;
+  literal("null");
+  return true;
+}
+
 std::uint64_t JsonReader::unsigned_integer() {
   const char* const first = (static_cast<void>(next()), at_);
   if (kind_of_next() != "a number") refuse_value("an integer");
@@ -167,9 +173,7 @@ void JsonReader::skip_scalar(char first) {
     string_pieces([](std::string_view) {});
   } else if (first == 't' || first == 'f') {
     static_cast<void>(boolean());
-  } else if (first == 'n') {
-    literal("null");
-  } else {
+  } else if (!null()) {
     static_cast<void>(kind_of_next());
     detail::WrittenNumber number;
     if (!detail::scan(at_, end_, number)) refuse_number();

@@ -60,6 +60,8 @@ class JsonReader {
   [[nodiscard]] std::string_view string();
   void string(std::string& into);
   [[nodiscard]] bool boolean();
+  /// Whether the next value was null, and is now behind the reader.
+  [[nodiscard]] bool null();
   [[nodiscard]] std::uint64_t unsigned_integer();
   void skip_value();
   /// Refuses anything but space up to the end of the text.
