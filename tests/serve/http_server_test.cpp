@@ -195,7 +195,6 @@ TEST_F(HttpHouse, refuses_clients_that_are_too_slow) {
 
 TEST_F(HttpHouse, closes_connections_that_are_not_used) {
   RawClient client{open({.idle_timeout = 20ms})};
-  EXPECT_EQ(client.ask(get("/v2")).status, 200U);
   EXPECT_TRUE(client.is_at_end());
 }
 
