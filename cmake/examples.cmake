@@ -43,6 +43,8 @@ if(STOKER_BUILD_TESTS AND NOT STOKER_SANITIZE)
   stoker_example_test(image_server
                       "edges: 200, a picture of u8.427,640,1.*no picture: 415.*completed_total.device=.* [1-9]"
                       example_image_server --demo)
+  stoker_example_test(model_server "hello: 200 hello.*model: 200 .*\"y\".*infer: 200 .*[[]3,5[]]"
+                      example_model_server examples/scripts/line_model.lua --demo)
   stoker_example_test(supervised_workers "8 restarts, 4 workers.*64 chunks answered, sum 204800320000"
                       example_supervised_workers)
   stoker_example_test(test_an_actor "all orders that were tried are right" example_test_an_actor)

@@ -12,6 +12,7 @@
 #   Stoker::nn_script  Lua scripts that describe a training or use a model
 #   Stoker::model    models of any kind behind one interface, in C++ and in scripts
 #   Stoker::serve    batches of requests of many callers
+#   Stoker::serve_http  models over HTTP
 #   Stoker::stoker   all of them
 
 # stoker_library(NAME SOURCES…): the target stoker_NAME with the alias Stoker::NAME.
@@ -178,12 +179,22 @@ if(script_sources)
   stoker_optimise_little(stoker_model)
   list(APPEND STOKER_COMPONENTS model)
   stoker_glob(serve_sources api/serve/*.cpp api/serve/*/*.cpp)
+  list(FILTER serve_sources EXCLUDE REGEX "/api/serve/http/")
   stoker_library(serve ${serve_sources})
   target_link_libraries(stoker_serve PUBLIC stoker_model)
   stoker_precompile(stoker_serve REUSE_FROM stoker_expr)
   stoker_compile_together(stoker_serve 3)
   stoker_optimise_moderately(stoker_serve)
   list(APPEND STOKER_COMPONENTS serve)
+  # Apart from servings, because Boost.Beast is much to compile.
+  stoker_glob(serve_http_sources api/serve/http/*.cpp)
+  stoker_library(serve_http ${serve_http_sources})
+  target_link_libraries(stoker_serve_http PUBLIC stoker_serve
+                        PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  stoker_precompile(stoker_serve_http REUSE_FROM stoker_expr)
+  stoker_compile_together(stoker_serve_http 5)
+  stoker_optimise_moderately(stoker_serve_http)
+  list(APPEND STOKER_COMPONENTS serve_http)
 endif()
 
 add_library(stoker_stoker INTERFACE)
@@ -232,10 +243,13 @@ if(STOKER_BUILD_COMMAND AND script_sources)
                  ${folder}/predict/predict_outputs.cpp ${folder}/predict/input_value.cpp)
   target_link_libraries(stoker_predict PRIVATE stoker_model)
   stoker_compile_together(stoker_predict 2)
+  stoker_program(stoker_serve_command stoker-serve "${STOKER_LIBEXEC}" ${folder}/serve/serve_main.cpp
+                 ${folder}/verbs/serve.cpp ${folder}/serve/access_log.cpp)
+  target_link_libraries(stoker_serve_command PRIVATE stoker_serve_http)
 
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/words/*.cpp ${folder}/verbs/*.cpp)
   list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx)\\.cpp$")
-  list(FILTER command_sources EXCLUDE REGEX "/predict\\.cpp$")
+  list(FILTER command_sources EXCLUDE REGEX "/(predict|serve)\\.cpp$")
   add_library(stoker_command_parts STATIC ${command_sources})
   target_link_libraries(
     stoker_command_parts PUBLIC stoker_settings stoker_script stoker_core CLI11::CLI11

@@ -33,7 +33,7 @@ set(components_of_nn core glsl expr tensor nn)
 set(components_of_train core glsl expr tensor nn script tensor_script nn_script)
 set(components_of_data core glsl expr tensor nn)
 set(components_of_model core glsl expr tensor nn onnx script nn_script model)
-set(components_of_serve core glsl expr tensor nn onnx script nn_script model serve)
+set(components_of_serve core glsl expr tensor nn onnx script nn_script model serve serve_http)
 set(components_of_onnx core glsl expr tensor onnx)
 set(components_of_onnx_library core glsl expr tensor onnx)
 set(components_of_script core glsl expr tensor script tensor_script)
@@ -160,7 +160,7 @@ set_property(SOURCE tests/runtime/base/kept_statics_test.cpp
 
 if(TARGET stoker_command)
   foreach(folder ${folders_with_command})
-    add_dependencies(tests_${folder} stoker_command stoker_train stoker_run stoker_ops stoker_layers stoker_onnx_command stoker_predict)
+    add_dependencies(tests_${folder} stoker_command stoker_train stoker_run stoker_ops stoker_layers stoker_onnx_command stoker_predict stoker_serve_command)
   endforeach()
 endif()
 

@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
                              Verb{add_run},
                              Verb{nullptr, &train_verb},
                              Verb{nullptr, &predict_verb},
+                             Verb{nullptr, &serve_verb},
                              Verb{nullptr, &onnx_verb},
                              Verb{add_observe},
                              Verb{add_bench},

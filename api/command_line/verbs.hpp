@@ -46,6 +46,7 @@ void describe_layers(CLI::App& verb);
 void describe_onnx(CLI::App& verb);
 void describe_ops(CLI::App& verb);
 void describe_predict(CLI::App& verb);
+void describe_serve(CLI::App& verb);
 void describe_train(CLI::App& verb);
 inline constexpr SeparateVerb ops_verb{"ops", "List the operations on tensors, or describe one",
                                        &describe_ops};
@@ -55,6 +56,8 @@ inline constexpr SeparateVerb onnx_verb{
     "onnx", "Describe, test, measure and write models in ONNX files", &describe_onnx};
 inline constexpr SeparateVerb predict_verb{
     "predict", "Run a model of any kind on inputs from files", &describe_predict};
+inline constexpr SeparateVerb serve_verb{"serve", "Serve models of any kind over HTTP",
+                                         &describe_serve};
 /// The same verb with models and the functions of tensors: what `stoker run` becomes where it is there.
 inline constexpr SeparateVerb run_verb{"run", "Run a Lua script, or code given with -e", nullptr};
 inline constexpr SeparateVerb train_verb{"train", "Train the model that a Lua script describes",
@@ -70,6 +73,7 @@ void add_onnx(CLI::App& app, Choice& choice);
 void add_ops(CLI::App& app, Choice& choice);
 void add_run(CLI::App& app, Choice& choice);
 void add_predict(CLI::App& app, Choice& choice);
+void add_serve(CLI::App& app, Choice& choice);
 /// What a script gets beside the language.
 using MakeExtension = std::shared_ptr<ScriptExtension> (*)();
 void add_run(CLI::App& app, Choice& choice, MakeExtension extension);

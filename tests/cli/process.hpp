@@ -45,6 +45,8 @@ class CommandProcess {
   CommandResult finish_unread();
   /// Reads standard output until `text` has come. False at its end.
   bool wait_for_output(const std::string& text);
+  /// What was read of its standard output.
+  [[nodiscard]] const std::string& output() const noexcept { return result_.out; }
   /// Reads to the end of both streams and waits for the process.
   CommandResult finish();
 

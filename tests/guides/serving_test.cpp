@@ -13,6 +13,7 @@
 #include "stoker/api/nn.hpp"
 #include "stoker/api/serve.hpp"
 #include "stoker/api/serve_async.hpp"
+#include "stoker/api/serve_http.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/tensor.hpp"
 #include "stoker/api/train.hpp"
@@ -97,6 +98,21 @@ TEST_F(ServingGuide, serves_by_priority_and_by_key) {
   const auto answered = keyed.run({{"rows", rows}}, {.key = "bulk"}).get();
   EXPECT_EQ(answered.at("line").tensor().to_vector<float>(), std::vector{9.0F});
   EXPECT_EQ(keyed.status().get().keys.at("bulk").rows, 1U);
+}
+
+TEST_F(ServingGuide, serves_a_model_over_http) {
+  const stoker::AnyModel model = stoker::load_model(path, {.device = device});
+  const stoker::Serving lines = stoker::start_serving(system.supervisor(), model);
+  boost::asio::io_context loop;
+  auto models = std::make_shared<stoker::ServedModels>();
+  models->set("lines", lines);
+  const stoker::HttpService service{system, models};
+  stoker::HttpServer server{loop.get_executor(), service};
+  const std::uint16_t port = server.listen("127.0.0.1", 0);
+  EXPECT_NE(port, 0);
+  EXPECT_EQ(service.answer({.method = "GET", .target = "/v2/models/lines"}).get()->status, 200U);
+  server.close();
+  loop.run();
 }
 
 }  // namespace

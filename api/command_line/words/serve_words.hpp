@@ -1,0 +1,38 @@
+// The words of `stoker serve`, apart from models: the stoker command lists and completes them without linking them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "script_words.hpp"
+#include "stoker/api/command_line/verbs.hpp"
+
+namespace stoker::command_line {
+
+struct ServeWords {
+  std::vector<std::string> models;  ///< FILE or NAME=FILE
+  std::string address = "127.0.0.1";
+  std::optional<std::uint64_t> port;
+  std::string socket;
+  ScriptWords script;  ///< the device, --allow and the limits of models that are scripts
+  std::uint64_t batch_size = 32;
+  double batch_timeout_s = 0;
+  std::uint64_t queue = 1024;
+  std::uint64_t threads = 1;
+  double drain_timeout_s = 30;
+  bool access_log = false;
+  bool check = false;
+
+  /// The name and the file of each model, in order. Throws a CLI::ValidationError for two of one name.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> named_models() const;
+  /// --port, else PORT of the environment, else 8000. Throws a CLI::ValidationError for a PORT that is no port.
+  [[nodiscard]] std::uint16_t chosen_port() const;
+};
+
+/// Adds the options that fill `words`, which outlives the parser.
+void add_serve_words(CLI::App& verb, ServeWords& words);
+
+}  // namespace stoker::command_line

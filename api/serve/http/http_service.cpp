@@ -1,0 +1,213 @@
+#include "stoker/api/serve/http/http_service.hpp"
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "stoker/api/serve/http/answers.hpp"
+#include "stoker/api/serve/http/infer_call.hpp"
+#include "stoker/api/serve/http/media_type.hpp"
+#include "stoker/api/serve/http/model_documents.hpp"
+#include "stoker/api/serve/http/route.hpp"
+#include "stoker/api/serve/http/service_metrics.hpp"
+#include "stoker/api/serve/http/target.hpp"
+#include "stoker/api/serve/protocol/metadata.hpp"
+#include "stoker/api/system.hpp"
+#include "stoker/api/version.hpp"
+#include "stoker/runtime/base/nearest_name.hpp"
+#include "stoker/runtime/base/printable.hpp"
+#include "stoker/runtime/futures/when.hpp"
+
+namespace stoker {
+namespace serve::http {
+
+struct ServiceState {
+  CallPlaces places;
+  const MetricRegistry* metrics;
+  std::shared_ptr<const ServedModels> models;
+  HttpServiceOptions options;
+  std::atomic<bool> draining{false};
+};
+
+namespace {
+
+using State = std::shared_ptr<const ServiceState>;
+
+Future<HttpAnswerPtr> at_once(HttpAnswerPtr answer) {
+  return make_ready_future<HttpAnswerPtr>(std::move(answer));
+}
+
+HttpAnswerPtr nowhere(std::string_view target) {
+  return refusal(404, "there is nothing at '" + printable(target.substr(0, 200)) + "'");
+}
+
+HttpAnswerPtr unknown_model(const std::string& name, const ServedModels::Map& models) {
+  std::vector<std::string_view> names;
+  names.reserve(models.size());
+  for (const auto& [known, model] : models) names.emplace_back(known);
+  return refusal(404, "there is no model '" + printable(std::string_view{name}.substr(0, 200)) +
+                          "'" + did_you_mean(name, names));
+}
+
+HttpAnswerPtr unknown_version(const Route& route, const ServedModel& model) {
+  return refusal(404, "model '" + route.model + "' has no version '" +
+                          printable(std::string_view{*route.version}.substr(0, 200)) +
+                          "'; there is version '" + model.version + "'");
+}
+
+HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
+  HttpAnswer answer =
+      *refusal(405, "'" + printable(method.substr(0, 40)) + "' is not for this path");
+  answer.headers.emplace_back("Allow", methods_of(route.place));
+  return std::make_shared<const HttpAnswer>(std::move(answer));
+}
+
+HttpAnswerPtr server_document() {
+  static const std::array<std::string, 2> extensions{"binary_tensor_data", "model_configuration"};
+  return json_answer(protocol::server_metadata("stoker", version, extensions));
+}
+
+/// Whether the serving answers: it has not ended, is not drained, and its device is there.
+Future<bool> is_ready(const State& state, const ServedModel& model) {
+  if (!model.serving || !model.serving->model().device().ready())
+    return make_ready_future<bool>(false);
+  return model.serving->status().then(*state->places.executor,
+                                      [](const Result<ServingStatus>& status) -> Result<bool> {
+                                        return status.has_value() && !status->draining;
+                                      });
+}
+
+Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& models) {
+  std::vector<Future<bool>> each;
+  each.reserve(models.size());
+  for (const auto& [name, model] : models) each.push_back(is_ready(state, model));
+  return when_all(std::move(each))
+      .then(*state->places.executor,
+            [state](const Result<std::vector<bool>>& ready) -> Result<HttpAnswerPtr> {
+              bool all = ready.has_value() && !state->draining.load();
+              if (ready)
+                for (const bool one : *ready) all = all && one;
+              return json_answer(protocol::health_body(all), all ? 200 : 503);
+            });
+}
+
+Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
+                                   const ServedModel& model) {
+  return is_ready(state, model)
+      .then(*state->places.executor,
+            [state, name](const Result<bool>& ready) -> Result<HttpAnswerPtr> {
+              const bool is = ready.has_value() && *ready && !state->draining.load();
+              return json_answer(protocol::model_ready_body(name, is), is ? 200 : 503);
+            });
+}
+
+Future<HttpAnswerPtr> infer(const State& state, const Route& route, const ServedModel& model,
+                            HttpQuestion question) {
+  if (state->draining.load()) return at_once(unavailable("the server is ending"));
+  if (!is_body_encoding(question.content_encoding))
+    return at_once(refusal(415, "the content encoding '" +
+                                    printable(question.content_encoding.substr(0, 200)) +
+                                    "' is not supported"));
+  if (!is_body_type(question.content_type))
+    return at_once(refusal(415, "the content type '" +
+                                    printable(question.content_type.substr(0, 200)) +
+                                    "' is neither application/json nor application/octet-stream"));
+  std::optional<std::uint64_t> json_bytes;
+  if (!question.json_bytes.empty()) {
+    const std::string& text = question.json_bytes;
+    std::uint64_t value = 0;
+    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc{} || end != text.data() + text.size())
+      return at_once(refusal(400, "Inference-Header-Content-Length is no number"));
+    json_bytes = value;
+  }
+  return InferCall::start(state->places, *model.serving, {route.model, model.version},
+                          {.tensor_bytes = state->options.max_tensor_bytes}, json_bytes,
+                          std::move(question.body));
+}
+
+Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
+                                       const ServedModels::Map& models, HttpQuestion question) {
+  const auto place = models.find(route.model);
+  if (place == models.end()) return at_once(unknown_model(route.model, models));
+  const ServedModel& model = place->second;
+  if (route.version && *route.version != model.version)
+    return at_once(unknown_version(route, model));
+  if (route.place == Place::model_ready) return readiness_of(state, route.model, model);
+  if (!model.serving)
+    return at_once(unavailable("model '" + route.model + "' is not ready: " + model.reason));
+  switch (route.place) {
+    case Place::infer: return infer(state, route, model, std::move(question));
+    case Place::model_config:
+      return model.serving->status().then(
+          *state->places.executor,
+          [route, model](const Result<ServingStatus>& status) -> Result<HttpAnswerPtr> {
+            if (!status) return failed(status.error(), route.model);
+            return json_answer(config_document(route.model, model, *status));
+          });
+    default: {
+      const std::array<std::string, 1> versions{model.version};
+      return at_once(json_answer(
+          protocol::model_metadata(route.model, versions, model.platform, model.serving->model())));
+    }
+  }
+}
+
+Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
+  const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
+  if (!path) return at_once(refusal(400, "the target is no path"));
+  const Route route = route_of(path->segments);
+  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
+    return at_once(nowhere(question.target));
+  if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
+  const ServedModels::Snapshot models = state->models->snapshot();
+  switch (route.place) {
+    case Place::server: return at_once(server_document());
+    case Place::live: return at_once(json_answer(protocol::health_body(true)));
+    case Place::ready: return readiness(state, *models);
+    case Place::metrics: return metrics_answer(*state->places.executor, *state->metrics, *models);
+    default: return answer_for_model(state, route, *models, std::move(question));
+  }
+}
+
+}  // namespace
+}  // namespace serve::http
+
+HttpService::HttpService(const System& system, std::shared_ptr<const ServedModels> models,
+                         HttpServiceOptions options)
+    : state_{std::make_shared<serve::http::ServiceState>()} {
+  if (!options.prefix.empty() && (options.prefix.front() != '/' || options.prefix.back() == '/'))
+    throw Error{"http_service",
+                ErrorCode::invalid_argument,
+                "a prefix begins with '/' and does not end with it",
+                {{"came", options.prefix}}};
+  state_->places = {system.shared_executor(), &system.blocking()};
+  state_->metrics = &system.metrics();
+  state_->models = std::move(models);
+  state_->options = std::move(options);
+}
+
+bool HttpService::handles(std::string_view target) const {
+  const auto path = serve::http::path_of(target, state_->options.prefix);
+  return path && path->below;
+}
+
+Future<HttpAnswerPtr> HttpService::answer(HttpQuestion question) const {
+  try {
+    return serve::http::answer_to(state_, std::move(question));
+  } catch (...) {
+    return make_ready_future<HttpAnswerPtr>(
+        serve::http::failed(error_from_current_exception("http_service"), ""));
+  }
+}
+
+void HttpService::drain() const noexcept { state_->draining.store(true); }
+
+bool HttpService::is_draining() const noexcept { return state_->draining.load(); }
+
+Executor& HttpService::executor() const noexcept { return *state_->places.executor; }
+
+}  // namespace stoker

@@ -1,0 +1,178 @@
+#include "stoker/api/serve/http/listener.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+#include "stoker/runtime/observe/log.hpp"
+
+namespace stoker::serve::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Local = asio::local::stream_protocol;
+
+[[noreturn]] void refuse(const error_code& failure, const std::string& where) {
+  namespace error = asio::error;
+  ErrorCode code = ErrorCode::io_error;
+  if (failure == error::address_in_use) code = ErrorCode::already_exists;
+  if (failure == error::access_denied) code = ErrorCode::permission_denied;
+  if (failure == boost::system::errc::address_not_available) code = ErrorCode::not_found;
+  throw Error{"http_server",
+              code,
+              "cannot listen at " + where + ": " + failure.message(),
+              {{"address", where}}};
+}
+
+template <class Protocol>
+class Acceptor final : public Listener, public std::enable_shared_from_this<Acceptor<Protocol>> {
+ public:
+  using Endpoint = typename Protocol::endpoint;
+
+  Acceptor(const asio::any_io_executor& executor, std::shared_ptr<const ConnectionHost> host)
+      : executor_{executor},
+        host_{std::move(host)},
+        strand_{asio::make_strand(executor)},
+        acceptor_{strand_},
+        timer_{strand_} {}
+  ~Acceptor() override { remove_file(); }
+
+  [[nodiscard]] error_code open(const Endpoint& endpoint) {
+    error_code failure;
+    acceptor_.open(endpoint.protocol(), failure);
+    if (!failure && std::is_same_v<Protocol, tcp>)
+      acceptor_.set_option(asio::socket_base::reuse_address{true}, failure);
+    if (!failure) acceptor_.bind(endpoint, failure);
+    if (!failure) acceptor_.listen(asio::socket_base::max_listen_connections, failure);
+    if (failure) acceptor_.close();
+    return failure;
+  }
+  [[nodiscard]] Endpoint endpoint() const { return acceptor_.local_endpoint(); }
+  void set_file(std::filesystem::path file) { file_ = std::move(file); }
+
+  void start() {
+    asio::post(strand_, [self = this->shared_from_this()] { self->accept(); });
+  }
+  void close() override {
+    asio::post(strand_, [self = this->shared_from_this()] {
+      error_code ignored;
+      self->acceptor_.close(ignored);
+      self->timer_.cancel(ignored);
+      self->remove_file();
+    });
+  }
+
+ private:
+  void accept() {
+    if (!acceptor_.is_open()) return;
+    acceptor_.async_accept(asio::any_io_executor{asio::make_strand(executor_)},
+                           [self = this->shared_from_this()](error_code failure, auto socket) {
+                             if (!self->acceptor_.is_open()) return;
+                             if (failure) return self->accept_later();
+                             self->take(std::move(socket));
+                             self->accept();
+                           });
+  }
+  /// There are no more descriptors, most likely.
+  void accept_later() {
+    timer_.expires_after(std::chrono::milliseconds{50});
+    timer_.async_wait([self = this->shared_from_this()](error_code failure) {
+      if (!failure) self->accept();
+    });
+  }
+  template <class Socket> void take(Socket socket) {
+    try {
+      error_code ignored;
+      if constexpr (std::is_same_v<Protocol, tcp>) socket.set_option(tcp::no_delay{true}, ignored);
+      const auto connection =
+          std::make_shared<Connection>(Connection::Socket{std::move(socket)}, host_);
+      const std::size_t most = host_->options.connections;
+      const std::size_t count = host_->connections->add(connection);
+      // Some of those beyond the limit are told; under a flood, closing must do.
+      if (count <= most + most / 8 + 8) connection->start(count > most);
+      // The server may have ended since, and not have seen this one.
+      if (host_->service.is_draining()) connection->drain();
+      if (host_->closed.load()) connection->close();
+    } catch (const std::exception& error) {
+      log_failure(LogLevel::error, "http connection refused", error);
+    }
+  }
+  void remove_file() noexcept {
+    std::error_code ignored;
+    if (!file_.empty()) std::filesystem::remove(file_, ignored);
+    file_.clear();
+  }
+
+  const asio::any_io_executor executor_;
+  const std::shared_ptr<const ConnectionHost> host_;
+  const asio::any_io_executor strand_;
+  typename Protocol::acceptor acceptor_;
+  asio::steady_timer timer_;
+  std::filesystem::path file_;
+};
+
+/// Whether nobody listens at the socket any more.
+bool is_left_over(const asio::any_io_executor& executor, const Local::endpoint& endpoint) {
+  Local::socket socket{executor};
+  error_code failure;
+  socket.connect(endpoint, failure);
+  return failure == asio::error::connection_refused;
+}
+
+}  // namespace
+
+std::shared_ptr<Listener> listen_at(const asio::any_io_executor& executor,
+                                    std::shared_ptr<const ConnectionHost> host,
+                                    const std::string& address, std::uint16_t& port) {
+  const std::string where = address + ":" + std::to_string(port);
+  error_code failure;
+  const asio::ip::address known = asio::ip::make_address(address, failure);
+  tcp::endpoint endpoint{known, port};
+  if (failure) {
+    tcp::resolver resolver{executor};
+    const auto found = resolver.resolve(address, std::to_string(port), failure);
+    if (failure || found.empty())
+      throw Error{"http_server",
+                  ErrorCode::not_found,
+                  "there is no address '" + address + "'",
+                  {{"address", address}}};
+    endpoint = found.begin()->endpoint();
+  }
+  auto acceptor = std::make_shared<Acceptor<tcp>>(executor, std::move(host));
+  if (const error_code refused = acceptor->open(endpoint)) refuse(refused, where);
+  port = acceptor->endpoint().port();
+  acceptor->start();
+  return acceptor;
+}
+
+std::shared_ptr<Listener> listen_at(const asio::any_io_executor& executor,
+                                    std::shared_ptr<const ConnectionHost> host,
+                                    const std::filesystem::path& path) {
+  const std::string where = path.string();
+  Local::endpoint endpoint;
+  try {
+    endpoint.path(where);
+  } catch (const boost::system::system_error&) {
+    throw Error{"http_server",
+                ErrorCode::invalid_argument,
+                "the path of a socket is too long",
+                {{"path", where}}};
+  }
+  auto acceptor = std::make_shared<Acceptor<Local>>(executor, std::move(host));
+  error_code failure = acceptor->open(endpoint);
+  if (failure == asio::error::address_in_use && is_left_over(executor, endpoint)) {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+    failure = acceptor->open(endpoint);
+  }
+  if (failure) refuse(failure, where);
+  acceptor->set_file(path);
+  acceptor->start();
+  return acceptor;
+}
+
+}  // namespace stoker::serve::http

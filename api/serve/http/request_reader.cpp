@@ -1,0 +1,153 @@
+#include "stoker/api/serve/http/request_reader.hpp"
+
+#include <algorithm>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "stoker/api/serve/http/answers.hpp"
+
+namespace stoker::serve::http {
+namespace {
+
+namespace beast = boost::beast::http;
+using Fields = beast::fields;
+
+constexpr std::string_view end_of_head = "\r\n\r\n";
+
+std::size_t count(const Fields& fields, beast::field name) {
+  const auto [first, last] = fields.equal_range(name);
+  return static_cast<std::size_t>(std::distance(first, last));
+}
+
+/// Whether the lines from that byte on are whole: every CR has its LF and every LF its CR, and no line continues the
+/// one before it. The last byte may wait for its next.
+bool has_whole_lines(std::string_view head, std::size_t from) {
+  for (std::size_t i = from; i < head.size(); ++i) {
+    const char before = i > 0 ? head[i - 1] : '\0';
+    const char byte = head[i];
+    if (byte == '\0' || (byte == '\n') != (before == '\r')) return false;
+    if (before == '\n' && (byte == ' ' || byte == '\t')) return false;
+  }
+  return true;
+}
+
+/// Whether the request line ends as one of some version does.
+bool names_http(std::string_view head) {
+  const std::string_view line = head.substr(0, head.find("\r\n"));
+  return line.substr(line.rfind(' ') + 1).starts_with("HTTP/");
+}
+
+/// Why the framing of a request is ambiguous; null if it is not.
+const char* ambiguity_of(const beast::request_header<Fields>& header) {
+  if (header.version() >= 11 && count(header, beast::field::host) != 1)
+    return "a request needs one field Host";
+  const auto lengths = header[beast::field::content_length];
+  if (count(header, beast::field::content_length) > 1 || lengths.find(',') != lengths.npos)
+    return "a request may have one Content-Length";
+  const std::size_t encodings = count(header, beast::field::transfer_encoding);
+  if (encodings == 0) return nullptr;
+  if (header.version() < 11) return "HTTP/1.0 has no Transfer-Encoding";
+  if (encodings > 1 || !boost::beast::iequals(header[beast::field::transfer_encoding], "chunked"))
+    return "the only Transfer-Encoding is chunked";
+  return nullptr;
+}
+
+}  // namespace
+
+RequestReader::RequestReader(const HttpServerOptions& options) : options_{options} { restart(); }
+
+void RequestReader::restart() {
+  parser_.emplace();
+  // Trailers are held to the same limit.
+  parser_->header_limit(static_cast<std::uint32_t>(options_.header_bytes) + 1);
+  parser_->body_limit(options_.body_bytes);
+  searched_ = 0;
+  has_head_ = false;
+  head_ = {};
+}
+
+RequestReader::Progress RequestReader::read(std::string_view bytes, std::size_t& used) {
+  used = 0;
+  if (refused_with_) return Progress::refused;
+  if (!has_head_) return read_head(bytes, used);
+  while (!parser_->is_done()) {
+    const std::string_view rest = bytes.substr(used);
+    if (rest.empty()) return Progress::more;
+    boost::beast::error_code failure;
+    used += parser_->put(boost::asio::buffer(rest.data(), rest.size()), failure);
+    if (failure == beast::error::need_more) return Progress::more;
+    if (failure) return refuse(failure);
+  }
+  return Progress::complete;
+}
+
+// The parser gets a head as one piece, so that the rules for its lines see all of it.
+RequestReader::Progress RequestReader::read_head(std::string_view bytes, std::size_t& used) {
+  // An empty line before a request is the end of an earlier one that was sent once too often.
+  while (searched_ == 0 && bytes.substr(used).starts_with("\r\n")) used += 2;
+  const std::string_view rest = bytes.substr(used);
+  if (rest.empty() || rest == "\r") return Progress::more;
+  const std::size_t end = rest.find(end_of_head, std::max<std::size_t>(searched_, 3) - 3);
+  const std::string_view head = rest.substr(0, end == rest.npos ? end : end + end_of_head.size());
+  if (!has_whole_lines(head, searched_)) return refuse(400, "the head has broken lines");
+  if (head.size() > options_.header_bytes ||
+      (end == rest.npos && head.size() == options_.header_bytes)) {
+    if (head.find("\r\n") == head.npos) return refuse(414, "the request line is too long");
+    return refuse(431,
+                  "the head is longer than " + std::to_string(options_.header_bytes) + " bytes");
+  }
+  searched_ = head.size();
+  if (end == rest.npos) return Progress::more;
+  boost::beast::error_code failure;
+  used += parser_->put(boost::asio::buffer(head.data(), head.size()), failure);
+  if (failure == beast::error::bad_version && names_http(head))
+    return refuse(505, "the version is neither HTTP/1.1 nor 1.0");
+  if (failure) return refuse(failure);
+  return take_head();
+}
+
+RequestReader::Progress RequestReader::take_head() {
+  const auto& header = parser_->get().base();
+  if (const char* const ambiguity = ambiguity_of(header)) return refuse(400, ambiguity);
+  if (header.target().size() > options_.target_bytes)
+    return refuse(414,
+                  "the target is longer than " + std::to_string(options_.target_bytes) + " bytes");
+  question_ = question_of(header);
+  head_ = {.form = {.version = header.version(),
+                    .keep_alive = parser_->get().keep_alive(),
+                    .is_head = header.method() == beast::verb::head}};
+  const auto expected = header[beast::field::expect];
+  if (!expected.empty() && header.version() >= 11) {
+    if (!boost::beast::iequals(expected, "100-continue"))
+      return refuse(417, "the only expectation is 100-continue");
+    head_.wants_continue = true;
+  }
+  has_head_ = true;
+  parser_->eager(true);
+  return Progress::head;
+}
+
+bool RequestReader::is_amid(std::size_t waiting) const {
+  return !refused_with_ && (has_head_ || waiting > 0);
+}
+
+std::size_t RequestReader::body_bytes() const { return parser_->get().body().size(); }
+
+HttpQuestion RequestReader::take() {
+  question_.body = std::move(parser_->get().body());
+  restart();
+  return std::move(question_);
+}
+
+RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view reason) {
+  refused_with_ = refusal(status, reason);
+  return Progress::refused;
+}
+
+RequestReader::Progress RequestReader::refuse(boost::beast::error_code failure) {
+  if (failure == beast::error::body_limit)
+    return refuse(413, "the body is larger than " + std::to_string(options_.body_bytes) + " bytes");
+  return refuse(400, "this is no HTTP request: " + failure.message());
+}
+
+}  // namespace stoker::serve::http

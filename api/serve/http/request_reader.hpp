@@ -1,0 +1,73 @@
+// Requests from the bytes of one connection.
+//
+// What proxies and servers may read in different ways is refused: two lengths, a length beside a transfer encoding, any
+// transfer encoding but "chunked", folded fields, a CR or LF alone, no Host or two of them.
+//
+// Threads: one at a time. No call blocks or throws but std::bad_alloc.
+#pragma once
+
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "stoker/api/serve/http/beast_message.hpp"
+#include "stoker/api/serve/http/server_options.hpp"
+
+namespace stoker::serve::http {
+
+/// What the head of a request says about its connection and its answer.
+struct RequestHead {
+  ResponseForm form = {};
+  bool wants_continue = false;  ///< Expect: 100-continue
+};
+
+class RequestReader {
+ public:
+  enum class Progress : std::uint8_t {
+    more,      ///< all bytes that can be used are used
+    head,      ///< the head is complete
+    complete,  ///< the request is; take() it
+    refused,   ///< the connection cannot go on after refused_with()
+  };
+
+  /// The options outlive it.
+  explicit RequestReader(const HttpServerOptions& options);
+
+  /// Reads on. `used` is the number of bytes that are not needed any more; the others must come again, with more of
+  /// them if the progress is `more`.
+  Progress read(std::string_view bytes, std::size_t& used);
+
+  /// Whether bytes of a request have come that is not complete. `waiting`: the number of bytes that were not used.
+  [[nodiscard]] bool is_amid(std::size_t waiting) const;
+  [[nodiscard]] bool is_in_body() const noexcept { return has_head_; }
+  /// Bytes of the body that have come.
+  [[nodiscard]] std::size_t body_bytes() const;
+  /// From Progress::head on.
+  [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
+  /// The complete request; the reader is ready for the next one.
+  [[nodiscard]] HttpQuestion take();
+  /// Null unless refused. No further bytes are read.
+  [[nodiscard]] const HttpAnswerPtr& refused_with() const noexcept { return refused_with_; }
+  Progress refuse(unsigned status, std::string_view reason);
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+
+  void restart();
+  Progress refuse(boost::beast::error_code failure);
+  Progress read_head(std::string_view bytes, std::size_t& used);
+  Progress take_head();
+
+  const HttpServerOptions& options_;
+  std::optional<Parser> parser_;
+  std::size_t searched_ = 0;  ///< bytes of the head that were looked at
+  bool has_head_ = false;
+  RequestHead head_;
+  HttpQuestion question_;
+  HttpAnswerPtr refused_with_;
+};
+
+}  // namespace stoker::serve::http

@@ -1,0 +1,38 @@
+// What a path of the Open Inference Protocol names, and with which methods it may be asked.
+//
+// Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace stoker::serve::http {
+
+enum class Place : std::uint8_t {
+  nowhere,
+  server,        ///< /v2
+  live,          ///< /v2/health/live
+  ready,         ///< /v2/health/ready
+  model,         ///< /v2/models/M[/versions/V]
+  model_ready,   ///< …/ready
+  model_config,  ///< …/config
+  infer,         ///< …/infer
+  metrics,       ///< /metrics
+};
+
+struct Route {
+  Place place = Place::nowhere;
+  std::string model = {};
+  std::optional<std::string> version = {};
+};
+
+[[nodiscard]] Route route_of(std::span<const std::string> path);
+
+/// As the header Allow has them: "GET, HEAD". Empty for `nowhere`.
+[[nodiscard]] std::string_view methods_of(Place place) noexcept;
+[[nodiscard]] bool allows(Place place, std::string_view method) noexcept;
+
+}  // namespace stoker::serve::http

@@ -1,0 +1,185 @@
+// `stoker serve`: models over HTTP, until a signal comes. The commands of docs/serving.md run here as they stand.
+#include <signal.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstdlib>
+#include <sstream>
+
+#include "command_folder.hpp"
+#include "stoker/tests/checkout/checkout.hpp"
+#include "stoker/tests/serve/http_client.hpp"
+
+namespace stoker {
+namespace {
+
+constexpr const char* doubled = R"(
+  return {inputs = {{name = "x", shape = {"rows", 2}}}, outputs = {"y"},
+          predict = function(given) return {y = given.x * 2} end})";
+const std::string body =
+    R"({"inputs":[{"name":"x","shape":[1,2],"datatype":"FP32","data":[1,2]}]})";
+
+class ServeCommand : public CommandFolder {
+ protected:
+  void SetUp() override {
+    CommandFolder::SetUp();
+    write("double.lua", doubled);
+    unsetenv("PORT");
+  }
+  void TearDown() override {
+    unsetenv("PORT");
+    CommandFolder::TearDown();
+  }
+  [[nodiscard]] CommandResult serve(std::vector<std::string> words) const {
+    words.insert(words.begin(), "serve");
+    return on_cpu(std::move(words));
+  }
+  /// A server that is ready, at a free port.
+  [[nodiscard]] std::unique_ptr<CommandProcess> start(std::vector<std::string> words) const {
+    words.insert(words.begin(), "serve");
+    words.insert(words.end(), {"--device", "cpu"});
+    auto process = std::make_unique<CommandProcess>(words, directory.string());
+    EXPECT_TRUE(process->wait_for_output("\nready\n")) << process->output();
+    return process;
+  }
+  static std::uint16_t port_of(const CommandProcess& process) {
+    const std::string mark = "http://127.0.0.1:";
+    const std::size_t at = process.output().find(mark);
+    if (at == std::string::npos) return 0;
+    return static_cast<std::uint16_t>(std::stoul(process.output().substr(at + mark.size())));
+  }
+};
+
+TEST_F(ServeCommand, serves_until_a_signal_comes) {
+  const auto process = start({"double.lua", "again=double.lua", "--port", "0", "--access-log"});
+  RawClient client{port_of(*process)};
+  for (const char* name : {"double", "again"}) {
+    const RawAnswer answer = client.ask(post("/v2/models/" + std::string{name} + "/infer", body));
+    EXPECT_EQ(answer.status, 200U) << answer.body;
+    EXPECT_EQ(nlohmann::json::parse(answer.body)["outputs"][0]["data"], (nlohmann::json{2, 4}));
+  }
+  process->signal(SIGTERM);
+  EXPECT_TRUE(client.is_at_end());
+  client.close();
+  const CommandResult result = process->finish();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out,
+                       "double: loading double.lua\ndouble: ready on cpu, pipeline script, "
+                       "batches of up to 32 rows\n"))
+      << result.out;
+  EXPECT_TRUE(contains(result.out, "\nready\nending\n")) << result.out;
+  EXPECT_TRUE(contains(result.err, "POST /v2/models/again/infer 200 ")) << result.err;
+}
+
+TEST_F(ServeCommand, listens_at_the_port_of_its_surroundings) {
+  setenv("PORT", "0", 1);
+  const auto process = start({"double.lua"});
+  EXPECT_EQ(RawClient{port_of(*process)}.ask(get("/v2/health/ready")).status, 200U);
+  process->signal(SIGINT);
+  EXPECT_EQ(process->finish().exit_code, 0);
+  setenv("PORT", "many", 1);
+  const CommandResult refused = serve({"double.lua"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(contains(refused.err, "'many', which is no port")) << refused.err;
+}
+
+TEST_F(ServeCommand, refuses_at_its_start_what_cannot_work) {
+  boost::asio::io_context own;
+  const boost::asio::ip::tcp::acceptor taken{own, {boost::asio::ip::address_v4::loopback(), 0}};
+  const CommandResult port =
+      serve({"double.lua", "--port", std::to_string(taken.local_endpoint().port())});
+  EXPECT_EQ(port.exit_code, 3);
+  EXPECT_TRUE(contains(port.err, "cannot listen at 127.0.0.1:")) << port.err;
+  EXPECT_EQ(serve({"double.lua", "--port", "0", "--address", "203.0.113.1"}).exit_code, 3);
+  EXPECT_EQ(serve({"nothing.onnx", "--port", "0"}).exit_code, 3);
+  const CommandResult twice = serve({"double.lua", "double.onnx"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_TRUE(contains(twice.err, "two models are named 'double'")) << twice.err;
+  const CommandResult option = serve({"double.lua", "--prot", "1"});
+  EXPECT_EQ(option.exit_code, 2);
+  EXPECT_TRUE(contains(option.err, "did you mean '--port'?")) << option.err;
+  EXPECT_EQ(serve({}).exit_code, 2);
+  EXPECT_EQ(serve({"double.lua", "--port", "70000"}).exit_code, 2);
+  EXPECT_EQ(serve({"=double.lua"}).exit_code, 2);
+}
+
+TEST_F(ServeCommand, refuses_what_is_no_model) {
+  write("notes.txt", "this is no model");
+  EXPECT_EQ(serve({"notes.txt", "--port", "0"}).exit_code, 3);
+  write("broken.onnx", "neither is this");
+  EXPECT_EQ(serve({"broken.onnx", "--port", "0"}).exit_code, 1) << "a file that is damaged";
+}
+
+TEST_F(ServeCommand, says_what_each_model_will_do) {
+  const CommandResult result = serve({"double.lua", "--check", "--batch-size", "8"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(contains(result.out, "batches of up to 8 rows\n  inputs: x float[rows,2]\n"))
+      << result.out;
+  EXPECT_TRUE(contains(result.out, "memory in use: ")) << result.out;
+  EXPECT_FALSE(contains(result.out, "listening"));
+}
+
+/// The blocks of a page, with their languages.
+std::vector<std::pair<std::string, std::string>> blocks_of(const std::filesystem::path& page) {
+  std::vector<std::pair<std::string, std::string>> blocks;
+  std::ifstream lines{page};
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      inside = !inside;
+      if (inside) blocks.emplace_back(line.substr(3), "");
+    } else if (inside) {
+      blocks.back().second += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+std::string output_of(const std::string& command) {
+  std::string output;
+  FILE* const pipe = popen(command.c_str(), "r");
+  char bytes[4096];
+  while (const std::size_t count = std::fread(bytes, 1, sizeof bytes, pipe))
+    output.append(bytes, count);
+  pclose(pipe);
+  return output;
+}
+
+TEST_F(ServeCommand, answers_the_curl_lines_of_its_guide) {
+  if (std::system("curl --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "curl is not installed";
+  const auto blocks = blocks_of(checkout_folder() / "docs" / "serving.md");
+  std::unique_ptr<CommandProcess> server;
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto& [language, text] = blocks[i];
+    if (language != "sh") continue;
+    if (text.starts_with("stoker serve ")) {
+      std::istringstream line{text.substr(std::string{"stoker "}.size())};
+      std::vector<std::string> words{std::istream_iterator<std::string>{line}, {}};
+      words.insert(words.end(), {"--device", "cpu", "--port", "0"});
+      server = std::make_unique<CommandProcess>(words, checkout_folder().string());
+      ASSERT_TRUE(server->wait_for_output("\nready\n")) << server->output();
+      // The port that curl will really ask.
+      write(".curlrc", "silent\nconnect-to = \"localhost:8000:127.0.0.1:" +
+                           std::to_string(port_of(*server)) + "\"\n");
+      setenv("CURL_HOME", directory.c_str(), 1);
+    } else if (text.starts_with("curl ")) {
+      ASSERT_TRUE(server) << "it comes after `stoker serve`";
+      ASSERT_LT(i + 1, blocks.size());
+      ASSERT_EQ(blocks[i + 1].first, "json") << text;
+      const std::string answer = output_of(text);
+      EXPECT_EQ(nlohmann::json::parse(answer, nullptr, false),
+                nlohmann::json::parse(blocks[i + 1].second))
+          << text << answer;
+      ++seen;
+    }
+  }
+  unsetenv("CURL_HOME");
+  EXPECT_GE(seen, 4U);
+  ASSERT_TRUE(server);
+  server->signal(SIGTERM);
+  EXPECT_EQ(server->finish().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace stoker
