@@ -72,6 +72,8 @@ TEST_F(Refusals, of_malformed_json_say_where) {
       {R"({"inputs":[],"e":"a\)", "it ends too early (line 1, column 21)"},
       {R"({"inputs":[],"e":NaN})",
        "NaN and infinities have no JSON; send the tensor in binary (line 1, column 18)"},
+      {R"({"inputs":[],"e":-Infinity})",
+       "NaN and infinities have no JSON; send the tensor in binary (line 1, column 19)"},
       {"{\"inputs\":[]}\n{}", "something follows the end (line 2, column 1)"},
       {"\xef\xbb\xbf{}", "expected a value (line 1, column 1)"},
   };
@@ -135,6 +137,8 @@ TEST_F(Refusals, of_unknown_names_say_the_nearest) {
             "not_found: the model has no input 'xx'");
   EXPECT_EQ(of(R"({"inputs":[],"outputs":[{"name":"score"}]})"),
             "not_found: the model has no output 'score'; did you mean 'scores'?");
+  EXPECT_EQ(of(R"({"inputs":[{"name":"a\n\tb","shape":[],"datatype":"FP32","data":1}]})"),
+            "not_found: the model has no input 'a\\x0a\\x09b'");
   EXPECT_EQ(of(R"({"inputs":[{"name":"a\u001b[2J)" + std::string(100, 'b') +
                R"(","shape":[],"datatype":"FP32","data":1}]})"),
             "not_found: the model has no input 'a\\x1b[2J" + std::string(59, 'b') + "…'");

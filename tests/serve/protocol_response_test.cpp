@@ -111,7 +111,9 @@ TEST_F(Responses, have_the_largest_classes_of_each_row) {
   EXPECT_EQ(classes(as_type(tensor({{1.0, 1.5}}), DType::f16), 1),
             strings("[1,1]", R"(["1.5:1"])"));
   EXPECT_EQ(classes(tensor({0.0, 1.0}) / tensor({0.0, 1.0}), 2),
-            strings("[2]", R"(["1:1","null:0"])"));
+            strings("[2]", R"(["1:1","nan:0"])"));
+  EXPECT_EQ(classes(tensor({1.0, -1.0, 2.0}) / tensor({0.0, 0.0, 1.0}), 3),
+            strings("[3]", R"(["inf:0","2:2","-inf:1"])"));
   EXPECT_EQ(classes(zeros(Shape{0, 3}), 2), strings("[0,0]", "[]"));
   EXPECT_EQ(classes(zeros(Shape{2, 0}), 2), strings("[2,0]", "[]"));
 }

@@ -1,6 +1,7 @@
 #include "stoker/api/serve/protocol/classes.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -23,6 +24,20 @@ template <class T> auto number(T value) {
     return value;
 }
 
+template <class T> void append_value(std::string& text, T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(value)) {
+      text += "nan";
+      return;
+    }
+    if (std::isinf(value)) {
+      text += value > 0 ? "inf" : "-inf";
+      return;
+    }
+  }
+  append_json_number(text, value);
+}
+
 template <class T>
 void add_row(std::span<const std::byte> row, std::size_t length, std::size_t count,
              std::vector<std::string>& strings) {
@@ -39,7 +54,7 @@ void add_row(std::span<const std::byte> row, std::size_t length, std::size_t cou
                             });
   for (std::size_t place = 0; place < count; ++place) {
     std::string& text = strings.emplace_back();
-    append_json_number(text, at(order[place]));
+    append_value(text, at(order[place]));
     text += ':';
     append_json_number(text, order[place]);
   }

@@ -1,5 +1,5 @@
 // The classification extension of the Open Inference Protocol: the largest numbers of an output, as strings
-// "value:index".
+// "value:index", where a value may be inf, -inf or nan.
 //
 // Pure functions; any thread.
 #pragma once

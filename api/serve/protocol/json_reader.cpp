@@ -9,6 +9,9 @@
 namespace stoker::serve::protocol {
 namespace {
 
+constexpr std::string_view no_such_number =
+    "NaN and infinities have no JSON; send the tensor in binary";
+
 bool is_plain(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
@@ -250,7 +253,7 @@ void JsonReader::refuse_end() const { refuse_malformed(end_, "it ends too early"
 
 void JsonReader::refuse_number() const {
   if (at_ == end_) refuse_end();
-  refuse_malformed(at_, "malformed number");
+  refuse_malformed(at_, *at_ == 'I' ? no_such_number : "malformed number");
 }
 
 std::string_view JsonReader::kind_of_next() {
@@ -262,7 +265,7 @@ std::string_view JsonReader::kind_of_next() {
     case 'f': return "a boolean";
     case 'n': return "null";
     case 'N':
-    case 'I': refuse_malformed(at_, "NaN and infinities have no JSON; send the tensor in binary");
+    case 'I': refuse_malformed(at_, no_such_number);
     default: break;
   }
   if (*at_ != '-' && !detail::is_digit(at_, end_)) refuse_malformed(at_, "expected a value");

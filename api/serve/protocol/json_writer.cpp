@@ -32,6 +32,10 @@ template <class T> void append_float(std::string& json, T number) {
     json += "null";
     return;
   }
+  if (number == 0 && std::signbit(number)) {
+    json += "-0.0";  // -0 is an integer to many readers, which have no negative one
+    return;
+  }
   char digits[32];
   json.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }

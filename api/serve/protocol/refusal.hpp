@@ -13,7 +13,7 @@ namespace stoker::serve::protocol {
 
 [[noreturn]] void refuse(ErrorCode code, std::string reason, std::vector<Detail> details = {});
 
-/// The text in single quotes, printable, and cut off behind 64 bytes.
+/// The text in single quotes, printable, on one line, and cut off behind 64 bytes.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 }  // namespace stoker::serve::protocol
