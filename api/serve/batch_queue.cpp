@@ -15,10 +15,7 @@ bool BatchQueue::empty() const noexcept {
 
 void BatchQueue::add(CallHolder call, Clock::time_point now) {
   const CheckedRequest& request = call->request();
-  Key& key = keys_[request.key];
-  // What it did not ask for while it was idle it does not get now, at the cost of others.
-  if (key.lines.empty()) key.served = std::max(key.served, served_);
-  Line& line = key.lines[request.signature];
+  Line& line = keys_[request.key].lines[request.signature];
   line.rows += request.rows;
   const std::int64_t rows = request.rows;
   const std::size_t rank = request.level;
@@ -83,7 +80,9 @@ std::optional<Batch> BatchQueue::take(Clock::time_point now) {
     if (line.pieces.empty()) chosen.key->lines.erase(chosen.line);
     if (!batch) continue;
     batch->key = static_cast<std::size_t>(chosen.key - keys_.data());
-    served_ = chosen.key->served;
+    // Keys that had nothing to compete with, or only lower priorities, do not get later what they did not ask for now,
+    // at the cost of others. Those that did compete have had no less.
+    for (Key& key : keys_) key.served = std::max(key.served, chosen.key->served);
     chosen.key->served += batch->size;
     return batch;
   }
@@ -100,6 +99,7 @@ std::optional<Batch> BatchQueue::take_again() {
     });
     if (batch.pieces.empty()) continue;
     batch.size = padded(batch);
+    keys_[batch.key].served += batch.size;
     return batch;
   }
   return std::nullopt;

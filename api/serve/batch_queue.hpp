@@ -2,7 +2,7 @@
 //
 // Requests of one key and one signature wait in a line of their own, by priority level, and first come first served in
 // each. A batch takes rows from the line whose first request has the highest priority. Of several, it is one of the key
-// that has had the fewest rows since it was idle, and in this key the one whose first request has waited longest.
+// that has had the fewest rows while they competed, and in this key the one whose first request has waited longest.
 //
 // A request with `batch_size` rows or more runs alone; one with more is cut, and its last rows join others. One that is
 // apart runs alone, as it is, and never waits for a full batch. Batches that run again come before all others, as they
@@ -92,7 +92,7 @@ class BatchQueue {
   };
   struct Key {
     std::map<Signature, Line> lines;  ///< none is empty
-    std::int64_t served = 0;          ///< rows, as if it had never been idle
+    std::int64_t served = 0;          ///< rows, as if it had always competed for them
   };
 
   [[nodiscard]] std::optional<Batch> take_again();
@@ -116,7 +116,6 @@ class BatchQueue {
 
   BatchRules rules_;
   std::vector<Key> keys_;
-  std::int64_t served_ = 0;  ///< Key::served of the last one that was chosen
   std::vector<std::uint64_t> late_;
   std::deque<Batch> again_;
 };

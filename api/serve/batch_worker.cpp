@@ -12,7 +12,9 @@ Future<BatchOutputs> start(const BatchRunner& runner, const ActorRef<Batcher>& b
   const Batch& batch = running->batch();
   Future<BatchOutputs> outcome;
   try {
-    outcome = runner.run({running, &batch}, running->cancel().token());
+    const CancelToken cancel = running->cancel().token();
+    cancel.check();  // it may have waited for a thread until nobody waits for it
+    outcome = runner.run({running, &batch}, cancel);
     if (batch.pieces.size() == 1) batch.pieces.front().call->set_work(outcome.state());
   } catch (const Error& error) {
     outcome = make_ready_future<BatchOutputs>(error);

@@ -44,7 +44,7 @@ enum class LateAction : std::uint8_t {
 
 /// A priority level: one of ServingOptions::priorities.
 struct PriorityLevel {
-  /// How many requests of the level may wait, beside the limits of all. None: these alone.
+  /// How many requests of the level may wait, of each batch key, beside the limits of all. None: these alone.
   std::optional<std::size_t> max_requests = {};
   /// How long a request may wait until its first row runs. None: for as long as its deadline lets it.
   std::optional<std::chrono::nanoseconds> timeout = {};
@@ -73,9 +73,9 @@ struct ServingOptions {
   std::vector<PriorityLevel> priorities = {};
   /// The priority of requests that have none of their own.
   std::size_t default_priority = 1;
-  /// The keys that requests may have. Requests of different keys never share a batch. Of keys whose requests wait, the
-  /// one that has had the fewest rows since then is served next, so that a flooded one keeps no other waiting. Empty:
-  /// all requests have one key.
+  /// The keys that requests may have. Requests of different keys never share a batch. While requests of several keys
+  /// and of one priority wait, these keys get equal numbers of rows: a flooded one delays no other by more than the
+  /// batches that run and one more. Empty: all requests have one key.
   std::vector<std::string> batch_keys = {};
   /// Limits of what waits, for each key: further requests are `overloaded`. A request that runs does not wait.
   std::size_t max_requests = 1024;
@@ -109,8 +109,7 @@ struct ServingRequestOptions {
 struct ServingLevelStatus {
   std::size_t queued = 0;     ///< requests that wait
   std::uint64_t refused = 0;  ///< because of the level's own limit
-  std::uint64_t late =
-      0;  ///< had waited for too long: they were answered or moved behind the others
+  std::uint64_t late = 0;     ///< have waited too long: they were answered or put behind all others
 };
 
 /// Of a batch key, since the serving was started.

@@ -1,4 +1,5 @@
 // A batch whose plan has to be made, which may take any time, on the threads of a system.
+#include <atomic>
 #include <future>
 
 #include "stoker/tests/serve/scheduled_serving.hpp"
@@ -13,6 +14,7 @@ class SlowPlans final : public BatchRunner {
  public:
   Future<BatchOutputs> run(const std::shared_ptr<const Batch>& batch,
                            const CancelToken&) const override {
+    ++started;
     const double number = numbers_of(batch->pieces[0].call->request().values[0])[0];
     if (number < 0) throw std::runtime_error{"poison"};
     planned_.wait();
@@ -21,6 +23,8 @@ class SlowPlans final : public BatchRunner {
   }
   NamedValues join(std::vector<Part>) const override { return {}; }
   void plan() { may_plan_.set_value(); }
+
+  mutable std::atomic<int> started{0};
 
  private:
   std::promise<void> may_plan_;
@@ -53,6 +57,17 @@ TEST_F(NewPlans, keep_no_caller_and_no_deadline_waiting) {
   EXPECT_EQ(serving.status().get().running, 2U);
   runner->plan();
   EXPECT_TRUE(first.wait() && second.wait());
+}
+
+TEST_F(NewPlans, are_not_made_once_nobody_waits_for_them) {
+  const Serving serving = serve({.workers = 2});
+  const auto first = serving.run({{"x", value_of({1})}});
+  const auto second = serving.run({{"x", value_of({1, 2})}});
+  second.cancel();
+  EXPECT_EQ(serving.status().get().running, 2U) << "it waits for the thread that makes plans";
+  runner->plan();
+  serving.drain().get();
+  EXPECT_EQ(runner->started, 1);
 }
 
 TEST_F(NewPlans, end_the_worker_if_they_throw_anything_but_an_error) {

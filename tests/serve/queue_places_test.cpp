@@ -191,6 +191,30 @@ TEST_F(QueuePlaces, a_key_that_was_idle_gets_nothing_for_it) {
   EXPECT_EQ(next(), Names{9}) << "they take turns: it does not make up for four batches";
 }
 
+TEST_F(QueuePlaces, a_key_does_not_pay_for_its_rows_of_a_priority_that_the_others_do_not_have) {
+  rules({.batch_size = 1, .levels = {{}, {}}, .keys = 2});
+  for (int i = 0; i < 5; ++i) comes({.key = 1, .level = 1});
+  for (int i = 0; i < 8; ++i) comes({.key = 0, .level = 0});
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(next(), Names{5 + i});
+  now += 1ms;
+  comes({.key = 0, .level = 1});
+  EXPECT_EQ(next(), Names{0}) << "it has waited longer";
+  EXPECT_EQ(next(), Names{1}) << "and has had as many rows";
+  EXPECT_EQ(next(), Names{13});
+  EXPECT_EQ(next(), Names{2});
+}
+
+TEST_F(QueuePlaces, a_batch_that_runs_again_counts_for_its_key) {
+  rules({.batch_size = 1, .keys = 2});
+  for (int i = 0; i < 2; ++i) comes({.key = 0});
+  for (int i = 0; i < 2; ++i) comes({.key = 1});
+  std::optional<Batch> failed = queue->take(now);
+  queue->put_back(*std::move(failed));
+  EXPECT_EQ(next(), Names{0}) << "again";
+  EXPECT_EQ(next(), Names{2});
+  EXPECT_EQ(next(), Names{3}) << "one row against two";
+}
+
 TEST_F(QueuePlaces, priority_goes_before_the_share_of_keys) {
   rules({.batch_size = 1, .levels = {{}, {}}, .keys = 2});
   comes({.key = 0, .level = 0});
