@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -97,6 +98,7 @@ class RawClient {
     char bytes[4096];
     const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
     if (count > 0) arrived_.append(bytes, static_cast<std::size_t>(count));
+    EXPECT_FALSE(count < 0 && errno == EAGAIN) << "the server says nothing";
     return count > 0;
   }
   std::string take(std::size_t size) {

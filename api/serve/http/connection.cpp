@@ -71,6 +71,7 @@ void Connection::start(bool is_one_too_many) {
   run([is_one_too_many](Connection& self) {
     self.one_too_many_ = is_one_too_many;
     self.read();
+    self.arm();
   });
 }
 
