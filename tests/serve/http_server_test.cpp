@@ -245,6 +245,17 @@ TEST_F(HttpHouse, takes_the_place_of_a_unix_socket_that_was_left_behind) {
   server->listen(path);
 }
 
+TEST_F(HttpHouse, leaves_files_alone_that_are_no_sockets) {
+  open();
+  const std::filesystem::path file = folder.write("notes", "precious");
+  const std::filesystem::path empty = folder.path / "empty";
+  std::filesystem::create_directory(empty);
+  for (const auto& path : {file, empty})
+    EXPECT_EQ(refusal_of([&] { server->listen(path); }).code(), ErrorCode::already_exists);
+  EXPECT_TRUE(std::filesystem::is_regular_file(file));
+  EXPECT_TRUE(std::filesystem::is_directory(empty));
+}
+
 TEST_F(HttpHouse, answers_what_has_come_before_it_ends) {
   const std::uint16_t port = open();
   RawClient idle{port};
