@@ -4,6 +4,7 @@
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <future>
+#include <regex>
 
 #include "stoker/api/asio.hpp"
 #include "stoker/tests/serve/http_house.hpp"
@@ -305,6 +306,17 @@ TEST_F(HttpHouse, refuses_requests_that_come_while_it_ends) {
   EXPECT_TRUE(client.is_at_end());
   client.close();
   ended.get();
+}
+
+TEST_F(HttpHouse, says_in_each_answer_when_it_was_made) {
+  RawClient client{open()};
+  const std::regex date{
+      "(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-3][0-9] [A-Z][a-z]{2} 2[0-9]{3} "
+      "[0-2][0-9]:[0-5][0-9]:[0-6][0-9] GMT"};
+  for (const char* target : {"/v2", "/v2/nothing"}) {
+    const std::string said = client.ask(get(target)).header("date");
+    EXPECT_TRUE(std::regex_match(said, date)) << said;
+  }
 }
 
 TEST_F(HttpHouse, tells_of_each_answer) {
