@@ -199,6 +199,21 @@ TEST_F(HttpHouse, closes_connections_that_are_not_used) {
   EXPECT_TRUE(client.is_at_end());
 }
 
+TEST_F(HttpHouse, waits_for_as_long_as_it_is_told) {
+  const auto for_ever = std::chrono::nanoseconds::max();
+  RawClient client{open({.header_timeout = for_ever,
+                         .body_timeout = for_ever,
+                         .idle_timeout = for_ever,
+                         .linger = 1s})};
+  client.send_in_pieces(post(held_path, rows(1, 0)), 1);
+  await_held(1);
+  const Future<void> ended = server->drain(for_ever);
+  release();
+  EXPECT_EQ(client.receive().status, 200U);
+  client.close();
+  ended.get();
+}
+
 TEST_F(HttpHouse, refuses_connections_beyond_the_limit) {
   const std::uint16_t port = open({.connections = 1});
   RawClient first{port};
