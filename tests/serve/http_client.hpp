@@ -7,10 +7,13 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -32,17 +35,20 @@ struct RawAnswer {
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port) : socket_{::socket(AF_INET, SOCK_STREAM, 0)} {
-    // A server that does not answer must not hold the tests for ever.
-    const timeval patience{.tv_sec = 60, .tv_usec = 0};
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const int on = 1;
     setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-      close();
+    connect_to(address);
+  }
+  explicit RawClient(const std::filesystem::path& path)
+      : socket_{::socket(AF_UNIX, SOCK_STREAM, 0)} {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.string().copy(address.sun_path, sizeof address.sun_path - 1);
+    connect_to(address);
   }
   ~RawClient() { close(); }
   RawClient(const RawClient&) = delete;
@@ -89,14 +95,24 @@ class RawClient {
     send(bytes);
     return receive(has_body);
   }
+  /// Waits for the first bytes of an answer.
+  [[nodiscard]] bool has_part_of_answer() { return !arrived_.empty() || fill(); }
   /// Whether the server ends the connection without sending more.
   [[nodiscard]] bool is_at_end() { return arrived_.empty() && !fill(); }
 
  private:
+  template <class Address> void connect_to(const Address& address) {
+    // A server that does not answer must not hold the tests for ever.
+    const timeval patience{.tv_sec = 30, .tv_usec = 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+      close();
+  }
   bool fill() {
     char bytes[4096];
     const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
     if (count > 0) arrived_.append(bytes, static_cast<std::size_t>(count));
+    EXPECT_FALSE(count < 0 && errno == EAGAIN) << "the server says nothing";
     return count > 0;
   }
   std::string take(std::size_t size) {

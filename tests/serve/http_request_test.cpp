@@ -126,6 +126,29 @@ TEST(RequestReader, refuses_broken_chunks) {
     EXPECT_EQ(refusal_status(chunked + body), 400U) << body;
 }
 
+TEST(RequestReader, refuses_broken_lines_of_chunks_and_trailers) {
+  const std::string chunked = host + "Transfer-Encoding: chunked\r\n\r\n";
+  for (const char* body :
+       {"1;a=\"\n\"\r\na\r\n0\r\n\r\n", "1\r\na\r\n0;a=\"\n\"\r\n\r\n", "0\r\nA: b\r\n c\r\n\r\n",
+        "0\r\nA: b\nC: d\r\n\r\n", "0\r\nA: b\rc\r\n\r\n"})
+    EXPECT_EQ(refusal_status(chunked + body), 400U) << body;
+  EXPECT_EQ(refusal_status(chunked + "1;a=\"b\"\r\na\r\n0;c\r\nA: b\r\nC: d\r\n\r\n"), 0U);
+  EXPECT_EQ(refusal_status(chunked + "0\r\nA: " + std::string(300, 'a') + "\r\n\r\n",
+                           {.header_bytes = 200}),
+            400U);
+}
+
+TEST(RequestReader, reads_all_lines_of_a_field_that_says_what_the_body_is) {
+  const Reading reading = read(host +
+                                   "Content-Encoding: identity\r\nContent-Encoding: gzip\r\n"
+                                   "Inference-Header-Content-Length: 1\r\n"
+                                   "Inference-Header-Content-Length: 2\r\n\r\n",
+                               1000);
+  ASSERT_EQ(reading.questions.size(), 1U);
+  EXPECT_EQ(reading.questions[0].content_encoding, "identity, gzip");
+  EXPECT_EQ(reading.questions[0].json_bytes, "1, 2");
+}
+
 TEST(RequestReader, takes_no_field_from_behind_a_body) {
   const Reading reading = read(host +
                                    "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"

@@ -4,6 +4,7 @@
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <future>
+#include <regex>
 
 #include "stoker/api/asio.hpp"
 #include "stoker/tests/serve/http_house.hpp"
@@ -198,6 +199,21 @@ TEST_F(HttpHouse, closes_connections_that_are_not_used) {
   EXPECT_TRUE(client.is_at_end());
 }
 
+TEST_F(HttpHouse, waits_for_as_long_as_it_is_told) {
+  const auto for_ever = std::chrono::nanoseconds::max();
+  RawClient client{open({.header_timeout = for_ever,
+                         .body_timeout = for_ever,
+                         .idle_timeout = for_ever,
+                         .linger = 1s})};
+  client.send_in_pieces(post(held_path, rows(1, 0)), 1);
+  await_held(1);
+  const Future<void> ended = server->drain(for_ever);
+  release();
+  EXPECT_EQ(client.receive().status, 200U);
+  client.close();
+  ended.get();
+}
+
 TEST_F(HttpHouse, refuses_connections_beyond_the_limit) {
   const std::uint16_t port = open({.connections = 1});
   RawClient first{port};
@@ -243,6 +259,17 @@ TEST_F(HttpHouse, takes_the_place_of_a_unix_socket_that_was_left_behind) {
   }
   ASSERT_TRUE(std::filesystem::exists(path));
   server->listen(path);
+}
+
+TEST_F(HttpHouse, leaves_files_alone_that_are_no_sockets) {
+  open();
+  const std::filesystem::path file = folder.write("notes", "precious");
+  const std::filesystem::path empty = folder.path / "empty";
+  std::filesystem::create_directory(empty);
+  for (const auto& path : {file, empty})
+    EXPECT_EQ(refusal_of([&] { server->listen(path); }).code(), ErrorCode::already_exists);
+  EXPECT_TRUE(std::filesystem::is_regular_file(file));
+  EXPECT_TRUE(std::filesystem::is_directory(empty));
 }
 
 TEST_F(HttpHouse, answers_what_has_come_before_it_ends) {
@@ -294,6 +321,81 @@ TEST_F(HttpHouse, refuses_requests_that_come_while_it_ends) {
   EXPECT_TRUE(client.is_at_end());
   client.close();
   ended.get();
+}
+
+TEST_F(HttpHouse, ends_a_connection_with_the_answer_that_was_being_sent) {
+  open({.idle_timeout = 1h});
+  const std::filesystem::path path = folder.path / "socket";
+  server->listen(path);
+  const std::int64_t count = 100'000;
+  models->set("large", serve("large", {.batch_size = count}));
+  const nlohmann::json request{
+      {"inputs",
+       {{{"name", "rows"},
+         {"shape", {count, 2}},
+         {"datatype", "FP32"},
+         {"data", std::vector<int>(static_cast<std::size_t>(2 * count), 12345)}}}}};
+  RawClient client{path};
+  client.send(post("/v2/models/large/infer", request.dump()));
+  EXPECT_TRUE(client.has_part_of_answer()) << "the rest does not fit in the socket";
+  const Future<void> ended = server->drain(1h);
+  EXPECT_EQ(result(client.receive().body).size(), static_cast<std::size_t>(count));
+  EXPECT_TRUE(client.is_at_end());
+  client.close();
+  ended.get();
+}
+
+TEST_F(HttpHouse, ends_a_connection_with_the_first_request_that_comes_while_it_ends) {
+  RawClient client{open()};
+  client.send(post(held_path, rows(1, 0)));
+  await_held(1);
+  const Future<void> ended = server->drain(1h);
+  client.send(get("/v2") + get("/v2") + get("/v2"));
+  release();
+  EXPECT_EQ(client.receive().status, 200U);
+  EXPECT_EQ(client.receive().header("connection"), "close");
+  EXPECT_TRUE(client.is_at_end());
+  client.close();
+  ended.get();
+}
+
+TEST_F(HttpHouse, gives_a_client_time_for_its_body_from_when_it_is_asked_for_it) {
+  const std::string body = rows(1, 2);
+  const std::string request = post(line_path, body, "Expect: 100-continue\r\n");
+  const std::string head = request.substr(0, request.size() - body.size());
+  const std::uint16_t port = open({.body_timeout = 50ms});
+  RawClient client{port};
+  client.send(post(held_path, body) + head);
+  await_held(1);
+  RawClient late{port};  // when its time is over, the first client's would be, too
+  EXPECT_EQ(late.ask(head).status, 100U);
+  EXPECT_EQ(late.receive().status, 408U);
+  release();
+  EXPECT_EQ(client.receive().status, 200U);
+  EXPECT_EQ(client.receive().status, 100U);
+}
+
+TEST_F(HttpHouse, says_in_each_answer_when_it_was_made) {
+  RawClient client{open()};
+  const std::regex date{
+      "(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-3][0-9] [A-Z][a-z]{2} 2[0-9]{3} "
+      "[0-2][0-9]:[0-5][0-9]:[0-6][0-9] GMT"};
+  for (const char* target : {"/v2", "/v2/nothing"}) {
+    const std::string said = client.ask(get(target)).header("date");
+    EXPECT_TRUE(std::regex_match(said, date)) << said;
+  }
+}
+
+TEST_F(HttpHouse, tells_of_requests_that_it_refuses_unread) {
+  std::promise<std::string> told;
+  HttpServerOptions options{.body_bytes = 1};
+  options.on_answer = [&told](const HttpAccess& access) {
+    told.set_value(std::string{access.method} + " " + std::string{access.target} + " " +
+                   std::to_string(access.status));
+  };
+  RawClient client{open(options)};
+  EXPECT_EQ(client.ask(post(line_path, "ab")).status, 413U);
+  EXPECT_EQ(told.get_future().get(), "POST " + line_path + " 413");
 }
 
 TEST_F(HttpHouse, tells_of_each_answer) {

@@ -71,15 +71,14 @@ void Connection::start(bool is_one_too_many) {
   run([is_one_too_many](Connection& self) {
     self.one_too_many_ = is_one_too_many;
     self.read();
+    self.arm();
   });
 }
 
 void Connection::drain() {
   run([](Connection& self) {
     self.draining_ = true;
-    const bool is_idle =
-        self.exchanges_.empty() && !self.reader_.is_amid(self.buffer_.size()) && !self.lingering_;
-    if (is_idle) self.linger();
+    if (self.is_drained() && !self.lingering_) self.linger();
   });
 }
 
@@ -172,6 +171,10 @@ void Connection::take_head() {
   auto exchange = std::make_shared<Exchange>();
   exchange->head = reader_.head();
   exchange->began = Clock::now();
+  if (options_.on_answer) {
+    exchange->method = reader_.question().method;
+    exchange->target = reader_.question().target;
+  }
   read_since_ = exchange->began;
   exchanges_.push_back(std::move(exchange));
   if (!one_too_many_) return;
@@ -185,11 +188,8 @@ void Connection::take_request() {
   exchange->complete = true;
   exchange->head.wants_continue = false;
   HttpQuestion question = reader_.take();
-  if (options_.on_answer) {
-    exchange->method = question.method;
-    exchange->target = question.target;
-  }
-  if (!exchange->head.form.keep_alive) no_more_ = true;
+  // While it drains, a client that sends requests without end is told of the end by the first one.
+  if (!exchange->head.form.keep_alive || draining_) no_more_ = true;
   exchange->work = host_->service.answer(std::move(question));
   async_wait(exchange->work,
              asio::bind_executor(socket_.get_executor(), [self = shared_from_this(), exchange](
@@ -254,6 +254,7 @@ void Connection::write_continue() {
                       self->writing_ = false;
                       self->guard([&] {
                         if (failure) return self->abandon();
+                        self->read_since_ = Clock::now();
                         self->write();
                         self->arm();
                       });
@@ -275,9 +276,14 @@ void Connection::written(error_code failure) {
                         .taken = Clock::now() - done->began});
   if (!done->head.form.keep_alive) return linger();
   take_bytes();
+  if (is_drained()) return linger();
   read();
   write();
   arm();
+}
+
+bool Connection::is_drained() const {
+  return draining_ && exchanges_.empty() && !reader_.is_amid(buffer_.size());
 }
 
 void Connection::linger() {
@@ -315,6 +321,8 @@ std::optional<Connection::Clock::time_point> Connection::due() const {
     at(write_since_ + allowed(options_.body_timeout, bytes, options_.least_rate));
   }
   if (!reading_ || no_more_) return first;
+  const bool client_waits = is_receiving() && exchanges_.back()->head.wants_continue;
+  if (client_waits) return first;
   if (is_receiving())
     at(read_since_ + allowed(options_.body_timeout, reader_.body_bytes(), options_.least_rate));
   else if (reader_.is_amid(buffer_.size()) && exchanges_.size() <= options_.requests_ahead)

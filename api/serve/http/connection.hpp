@@ -85,6 +85,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void write_continue();
   void written(boost::system::error_code failure);
   void end_of_stream(boost::system::error_code failure);
+  /// Whether it is draining, and nothing that has come is left to answer.
+  [[nodiscard]] bool is_drained() const;
   void linger();
   void abandon() noexcept;
 

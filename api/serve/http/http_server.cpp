@@ -1,5 +1,6 @@
 #include "stoker/api/serve/http/http_server.hpp"
 
+#include <algorithm>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -14,6 +15,9 @@
 
 namespace stoker {
 namespace serve::http {
+
+/// What is longer is as good as for ever, and the clock could not count to its end.
+constexpr std::chrono::nanoseconds longest = std::chrono::hours{24 * 365};
 
 class ServerCore final : public AsioEnd, public std::enable_shared_from_this<ServerCore> {
  public:
@@ -36,7 +40,7 @@ class ServerCore final : public AsioEnd, public std::enable_shared_from_this<Ser
     const Future<void> none = host_->connections->when_none();
     const std::lock_guard lock{mutex_};
     if (none.ready() || gone_) return none;
-    refuse_rest_at(std::chrono::steady_clock::now() + patience, none);
+    refuse_rest_at(std::chrono::steady_clock::now() + std::min(patience, longest), none);
     return none;
   }
 
@@ -93,7 +97,7 @@ class ServerCore final : public AsioEnd, public std::enable_shared_from_this<Ser
 
 namespace {
 
-HttpServerOptions checked(const HttpServerOptions& options) {
+HttpServerOptions checked(HttpServerOptions options) {
   const auto require = [](std::uint64_t limit, const char* name) {
     if (limit == 0)
       throw Error{"http_server",
@@ -107,6 +111,9 @@ HttpServerOptions checked(const HttpServerOptions& options) {
   require(options.connections, "connections");
   require(options.bytes_ahead, "bytes_ahead");
   require(options.least_rate, "least_rate");
+  for (auto* const time :
+       {&options.header_timeout, &options.body_timeout, &options.idle_timeout, &options.linger})
+    *time = std::min(*time, longest);
   return options;
 }
 

@@ -12,9 +12,9 @@
 // its own. If several threads run the loop, connections are served side by side. Lifetime: the destructor closes the
 // server; its sockets end on the loop. A loop that is destroyed first takes all connections with it.
 //
-// Errors: listen() throws already_exists (the port is taken, or another server listens on the socket), not_found (no
-// such address), permission_denied, invalid_argument (the path is too long), io_error for everything else, and closed
-// after drain() or close().
+// Errors: listen() throws already_exists (the port is taken, another server listens on the socket, or its path is a
+// file of another kind), not_found (no such address), permission_denied, invalid_argument (the path is too long),
+// io_error for everything else, and closed after drain() or close().
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -7,7 +7,7 @@
 //     GET   /v2                                   the server and its extensions
 //     GET   /v2/health/live, /v2/health/ready
 //     GET   /v2/models/M[/versions/V]             inputs and outputs
-//     GET   /v2/models/M[/versions/V]/ready, …/config, …/stats
+//     GET   /v2/models/M[/versions/V]/ready, …/config
 //     POST  /v2/models/M[/versions/V]/infer
 //     GET   /metrics                              for Prometheus, if options.metrics
 //

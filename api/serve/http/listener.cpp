@@ -115,8 +115,10 @@ class Acceptor final : public Listener, public std::enable_shared_from_this<Acce
   std::filesystem::path file_;
 };
 
-/// Whether nobody listens at the socket any more.
+/// Whether it is a socket at which nobody listens any more. To connect to a file of another kind is refused as well.
 bool is_left_over(const asio::any_io_executor& executor, const Local::endpoint& endpoint) {
+  std::error_code unknown;
+  if (!std::filesystem::is_socket(endpoint.path(), unknown)) return false;
   Local::socket socket{executor};
   error_code failure;
   socket.connect(endpoint, failure);

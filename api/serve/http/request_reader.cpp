@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
+#include <utility>
 
 #include "stoker/api/serve/http/answers.hpp"
 
@@ -58,9 +59,10 @@ RequestReader::RequestReader(const HttpServerOptions& options) : options_{option
 
 void RequestReader::restart() {
   parser_.emplace();
-  // Trailers are held to the same limit.
   parser_->header_limit(static_cast<std::uint32_t>(options_.header_bytes) + 1);
   parser_->body_limit(options_.body_bytes);
+  chunks_ = {};
+  parser_->on_chunk_header(chunks_);
   searched_ = 0;
   has_head_ = false;
   head_ = {};
@@ -78,6 +80,22 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, std::size_t&
     if (failure == beast::error::need_more) return Progress::more;
     if (failure) return refuse(failure);
   }
+  return complete(bytes.data() + used);
+}
+
+void RequestReader::ChunkLines::operator()(std::uint64_t size, boost::beast::string_view extensions,
+                                           boost::beast::error_code& failure) {
+  // Beast takes it within quotes.
+  if (extensions.find('\n') != extensions.npos) failure = beast::error::bad_chunk_extension;
+  if (size == 0) end_of_last = extensions.data() + extensions.size();
+}
+
+// Beast takes the last chunk's line and the trailers as one piece, so both are in the bytes that came last.
+RequestReader::Progress RequestReader::complete(const char* end) {
+  if (chunks_.end_of_last == nullptr) return Progress::complete;
+  const std::string_view trailers{chunks_.end_of_last, end};
+  if (!has_whole_lines(trailers, 0)) return refuse(400, "the trailers have broken lines");
+  if (trailers.size() > options_.header_bytes) return refuse(400, "the trailers are too long");
   return Progress::complete;
 }
 
@@ -102,20 +120,26 @@ RequestReader::Progress RequestReader::read_head(std::string_view bytes, std::si
   used += parser_->put(boost::asio::buffer(head.data(), head.size()), failure);
   if (failure == beast::error::bad_version && names_http(head))
     return refuse(505, "the version is neither HTTP/1.1 nor 1.0");
+  if (failure == beast::error::body_limit) note_head();  // it is whole; the body is too long
   if (failure) return refuse(failure);
   return take_head();
 }
 
-RequestReader::Progress RequestReader::take_head() {
+void RequestReader::note_head() {
   const auto& header = parser_->get().base();
-  if (const char* const ambiguity = ambiguity_of(header)) return refuse(400, ambiguity);
-  if (header.target().size() > options_.target_bytes)
-    return refuse(414,
-                  "the target is longer than " + std::to_string(options_.target_bytes) + " bytes");
   question_ = question_of(header);
   head_ = {.form = {.version = header.version(),
                     .keep_alive = parser_->get().keep_alive(),
                     .is_head = header.method() == beast::verb::head}};
+}
+
+RequestReader::Progress RequestReader::take_head() {
+  const auto& header = parser_->get().base();
+  note_head();
+  if (const char* const ambiguity = ambiguity_of(header)) return refuse(400, ambiguity);
+  if (header.target().size() > options_.target_bytes)
+    return refuse(414,
+                  "the target is longer than " + std::to_string(options_.target_bytes) + " bytes");
   const auto expected = header[beast::field::expect];
   if (!expected.empty() && header.version() >= 11) {
     if (!boost::beast::iequals(expected, "100-continue"))
@@ -136,7 +160,7 @@ std::size_t RequestReader::body_bytes() const { return parser_->get().body().siz
 HttpQuestion RequestReader::take() {
   question_.body = std::move(parser_->get().body());
   restart();
-  return std::move(question_);
+  return std::exchange(question_, {});
 }
 
 RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view reason) {

@@ -1,7 +1,8 @@
 // Requests from the bytes of one connection.
 //
 // What proxies and servers may read in different ways is refused: two lengths, a length beside a transfer encoding, any
-// transfer encoding but "chunked", folded fields, a CR or LF alone, no Host or two of them.
+// transfer encoding but "chunked", folded fields, a CR or LF alone, no Host or two of them. The lines of chunks and
+// trailers are held to the same rules.
 //
 // Threads: one at a time. No call blocks or throws but std::bad_alloc.
 #pragma once
@@ -35,6 +36,8 @@ class RequestReader {
 
   /// The options outlive it.
   explicit RequestReader(const HttpServerOptions& options);
+  RequestReader(const RequestReader&) = delete;
+  RequestReader& operator=(const RequestReader&) = delete;
 
   /// Reads on. `used` is the number of bytes that are not needed any more; the others must come again, with more of
   /// them if the progress is `more`.
@@ -47,6 +50,8 @@ class RequestReader {
   [[nodiscard]] std::size_t body_bytes() const;
   /// From Progress::head on.
   [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
+  /// From Progress::head on, without its body. Empty for a head that could not be read.
+  [[nodiscard]] const HttpQuestion& question() const noexcept { return question_; }
   /// The complete request; the reader is ready for the next one.
   [[nodiscard]] HttpQuestion take();
   /// Null unless refused. No further bytes are read.
@@ -56,13 +61,24 @@ class RequestReader {
  private:
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
+  /// What Beast tells of the lines of chunks.
+  struct ChunkLines {
+    void operator()(std::uint64_t size, boost::beast::string_view extensions,
+                    boost::beast::error_code& failure);
+    const char* end_of_last = nullptr;  ///< of the last chunk's line; behind it are the trailers
+  };
+
   void restart();
+  Progress complete(const char* end);
   Progress refuse(boost::beast::error_code failure);
   Progress read_head(std::string_view bytes, std::size_t& used);
   Progress take_head();
+  /// For whoever answers or logs the request, also if it is refused.
+  void note_head();
 
   const HttpServerOptions& options_;
   std::optional<Parser> parser_;
+  ChunkLines chunks_;
   std::size_t searched_ = 0;  ///< bytes of the head that were looked at
   bool has_head_ = false;
   RequestHead head_;
