@@ -73,8 +73,9 @@ template <class T> void demand_integer(const json& element) {
 void demand_type(const json& element, ElementType type) {
   switch (type) {
     case ElementType::boolean:
-      return demand(element.is_boolean() ||
-                    (element.is_number_integer() && (element == 0 || element == 1)));
+      return demand(
+          element.is_boolean() ||
+          (element.is_number_integer() && (element.get<std::int64_t>() & ~std::int64_t{1}) == 0));
     case ElementType::u8: return demand_integer<std::uint8_t>(element);
     case ElementType::s64: return demand_integer<std::int64_t>(element);
     case ElementType::u64: return demand_integer<std::uint64_t>(element);
@@ -283,6 +284,7 @@ class BodyMaker {
     for (std::int64_t& extent : shape)
       count *= extent = static_cast<std::int64_t>(below(8) == 0 ? 0 : 1 + below(4));
     std::vector<std::string> extents;
+    extents.reserve(shape.size());
     for (const std::int64_t extent : shape) extents.push_back(std::to_string(extent));
     std::vector<std::string> members{R"("name":")" + name + "\"",
                                      R"("datatype":")" + std::string{datatype_of(type)} + "\"",

@@ -167,6 +167,11 @@ TEST_F(Requests, may_have_null_for_what_they_do_not_have) {
   EXPECT_EQ(
       read(model, R"({"inputs":[],"outputs":[{"name":"y","parameters":null}]})").outputs.at(0).name,
       "y");
+  const InferRequest in_binary =
+      read(one_tensor(ElementType::f32, {{1}}), R"({"inputs":[{"name":"x","shape":[1],
+    "datatype":"FP32","parameters":{"binary_data_size":4},"data":null}]})",
+           std::string(4, '\0'));
+  EXPECT_EQ(elements<float>(in_binary), std::vector{0.0F});
 }
 
 TEST_F(Requests, may_have_names_with_escapes) {

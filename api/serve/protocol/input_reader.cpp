@@ -144,6 +144,7 @@ void InputReader::read_parameters(Entry& entry) {
 }
 
 void InputReader::read_data(Entry& entry) {
+  if (reader_.null()) return;
   static_cast<void>(reader_.next());
   entry.data = reader_.at();
   if (entry.name && entry.shape && entry.type && !entry.binary_size)
