@@ -14,13 +14,12 @@ STOKER_THREAD_LOCAL_ACCESS BatchNotice::Here*& here_of_this_thread() noexcept {
 
 }  // namespace
 
-BatchNotice::Here::Here(bool may_start) noexcept
-    : outer_{here_of_this_thread()}, may_start_{may_start} {
+BatchNotice::Here::Here(const ServedCall* own) noexcept : outer_{here_of_this_thread()}, own_{own} {
   here_of_this_thread() = this;
 }
 
 BatchNotice::Here::~Here() {
-  may_start_ = false;
+  own_ = nullptr;
   while (BatchNotice* const first = woken_) {
     woken_ = static_cast<BatchNotice*>(static_cast<Message*>(first->Envelope::next));
     first->Envelope::next = nullptr;
@@ -29,11 +28,10 @@ BatchNotice::Here::~Here() {
   here_of_this_thread() = outer_;
 }
 
-bool BatchNotice::Here::inside() noexcept { return here_of_this_thread() != nullptr; }
-
-bool BatchNotice::Here::may_start() noexcept {
+bool BatchNotice::Here::may_start(const Batch& batch) noexcept {
   const Here* const here = here_of_this_thread();
-  return here == nullptr || here->may_start_;
+  if (here == nullptr) return true;
+  return batch.pieces.size() == 1 && batch.pieces.front().call.pointer().get() == here->own_;
 }
 
 void BatchNotice::send(const ActorRef<Batcher>& batcher, std::shared_ptr<RunningBatch> batch,

@@ -25,22 +25,20 @@ class BatchNotice final : public Message, private Waiter, private Task {
   /// then delivered here. For threads outside of any lock.
   class Here {
    public:
-    /// `may_start`: whether the caller may start a batch, which is its own. Batches that come up while notices are
-    /// delivered are left to other threads, so that nobody's answer waits for the requests of others.
-    explicit Here(bool may_start) noexcept;
+    /// `own`: the call that this thread is about to submit, if it is. It may start that one, and leaves all other
+    /// batches to other threads: nobody's answer waits for the requests of others.
+    explicit Here(const ServedCall* own = nullptr) noexcept;
     ~Here();
     Here(const Here&) = delete;
     Here& operator=(const Here&) = delete;
 
-    /// Whether the calling thread is a caller's.
-    [[nodiscard]] static bool inside() noexcept;
-    /// Whether it may start batches: any thread that is no caller's may.
-    [[nodiscard]] static bool may_start() noexcept;
+    /// Whether the calling thread may start the batch. A thread that is no caller's may start any.
+    [[nodiscard]] static bool may_start(const Batch& batch) noexcept;
 
    private:
     friend class BatchNotice;
     Here* const outer_;
-    bool may_start_;
+    const ServedCall* own_;
     BatchNotice* woken_ = nullptr;  ///< a list by Message::next
   };
 

@@ -67,6 +67,8 @@ void Batcher::on_down(const Down& down) {
   if (running && !running->abandon()) {
     end(running->batch(), running->take_outcome());
   } else if (running) {
+    // Another thread may just be starting the batch, and read its inputs.
+    for (const Piece& piece : running->batch().pieces) piece.call->keep_inputs();
     const Error* const thrown = down.reason.error();
     end(running->batch(), thrown ? *thrown : down.reason.as_error("serving", down.name));
     running->cancel().cancel(cancelled_error("serving"));  // nobody hears of its end
@@ -90,6 +92,9 @@ void Batcher::on(SetTimeout set) {
 }
 
 ServingStatus Batcher::on(AskStatus) {
+  // Who asks because an answer is there finds it counted.
+  for (const Worker& worker : workers_)
+    if (worker.batch) worker.batch->await_ending();
   dispatch();
   ServingStatus status;
   status.joins = parts_.reason.empty();
@@ -197,9 +202,7 @@ void Batcher::start(Worker& worker, Batch batch) {
   key_rows_[batch.key] += static_cast<std::uint64_t>(batch.rows);
   left_queue_[batch.key].add(static_cast<double>(batch.pieces.size()), at);
   parts_.admission->of(batch.key)->set_rate(left_queue_[batch.key].per_second(at));
-  const bool may_be_here =
-      is_small(batch) && (!BatchNotice::Here::inside() ||
-                          (BatchNotice::Here::may_start() && batch.pieces.size() == 1));
+  const bool may_be_here = is_small(batch) && BatchNotice::Here::may_start(batch);
   const bool unused = is_new(batch);
   worker.batch = std::make_shared<RunningBatch>(std::move(batch), unused);
   // A worker that has ended refuses nothing: its Down is on its way.
@@ -246,7 +249,7 @@ void Batcher::deliver(const Piece& piece, NamedValues outputs) {
     answer = detail::call_as_result<NamedValues>("serving", join);
     if (!answer) return fail(call, answer.error());
   }
-  if (call->complete(std::move(answer)) || call->result()) count_answer(call);
+  if (call->complete(std::move(answer)) || call->has_result()) count_answer(call);
 }
 
 void Batcher::repeat(const Batch& batch) {
@@ -264,7 +267,7 @@ void Batcher::repeat(const Batch& batch) {
 
 void Batcher::fail(const CallPtr& call, const Error& why) {
   if (!call->fail(why)) {
-    if (call->result()) count_answer(call);
+    if (call->has_result()) count_answer(call);
     return;
   }
   ++totals_.failed;

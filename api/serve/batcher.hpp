@@ -1,8 +1,7 @@
 // The actor of a serving: it owns the requests that wait, gives batches to free workers and answers the calls.
 //
 // It has one timer, armed only while a request has a deadline or may wait for a limited time, or a batch waits to be
-// full. It ends when its supervisor
-// ends it: calls that wait are answered at once, batches that run are waited for.
+// full. It ends when its supervisor ends it: calls that wait are answered at once, batches that run are waited for.
 #pragma once
 
 #include <map>

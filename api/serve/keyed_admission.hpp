@@ -4,7 +4,10 @@
 // Threads: any. Lifetime: tickets keep the Admission of their key.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,8 +24,6 @@ class KeyedAdmission {
   [[nodiscard]] const std::shared_ptr<Admission>& of(std::size_t key) const {
     return of_keys_.at(key);
   }
-  [[nodiscard]] std::size_t keys() const noexcept { return of_keys_.size(); }
-
   void close(const Error& why) const {
     for (const auto& one : of_keys_) one->close(why);
   }

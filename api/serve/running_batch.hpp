@@ -47,12 +47,16 @@ class RunningBatch {
   [[nodiscard]] bool ended() const noexcept {
     return phase_.load(std::memory_order_acquire) == Phase::ended;
   }
+  /// Returns when no other thread is in ended_with(), which takes a moment.
+  void await_ending() const noexcept {
+    while (phase_.load(std::memory_order_acquire) == Phase::ending) std::this_thread::yield();
+  }
   /// From now on it answers no call. False if it has ended before.
   [[nodiscard]] bool abandon() noexcept {
     auto running = Phase::running;
     if (phase_.compare_exchange_strong(running, Phase::abandoned, std::memory_order_acq_rel))
       return true;
-    while (!ended()) std::this_thread::yield();  // another thread is in ended_with()
+    await_ending();
     return false;
   }
   /// Once, when it has ended. A call that was answered has no outputs there any more.

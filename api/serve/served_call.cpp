@@ -19,7 +19,7 @@ void ServedCall::set_work(boost::intrusive_ptr<FutureCore> work) noexcept {
 void ServedCall::assist(time_point deadline) noexcept {
   FutureCore* const work = work_.load(std::memory_order_acquire);
   if (work == nullptr) return;
-  const BatchNotice::Here here{false};
+  const BatchNotice::Here here;
   work->assist(deadline);
 }
 

@@ -4,12 +4,14 @@
 // CallHolder. When the last holder is gone without an answer, the call answers itself with the reason for which the
 // serving has closed; so no call can be forgotten.
 //
-// Threads: answers and cancel() from any; parts are delivered by one thread at a time (the batcher's strand).
+// Threads: answers and cancel() from any; parts are delivered, and inputs kept or released, by one thread at a time
+// (the batcher's strand).
 // Lifetime: the future keeps the call, but does not hold it.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -60,9 +62,19 @@ class ServedCall final : public FutureState<NamedValues> {
   /// The waiting thread takes part in that work, and in telling the batcher of its end.
   void assist(time_point deadline) noexcept override;
   /// It has its result, and no batch reads its inputs any more.
-  void release_inputs() noexcept { request_.values.clear(); }
+  void release_inputs() noexcept {
+    if (!keeps_inputs_) request_.values.clear();
+  }
+  /// A thread may read its inputs whatever becomes of it: they stay for as long as the call does.
+  void keep_inputs() noexcept { keeps_inputs_ = true; }
   /// False if it was answered before.
   bool fail(Error why) noexcept { return complete(Result<NamedValues>{std::move(why)}); }
+  /// Whether it was answered with a result. Precondition: an answer of the caller's came too late. The first one may
+  /// still be on its way into the future: another thread is storing it.
+  [[nodiscard]] bool has_result() const noexcept {
+    while (!ready()) std::this_thread::yield();
+    return result().has_value();
+  }
   /// Takes the outputs for some of its rows. When all rows are there, returns their parts in order of rows.
   [[nodiscard]] std::vector<Part> add(Part part);
   /// Answers with `cancelled` at once. The rest of its work is dropped: before it runs, or between the steps of a run
@@ -87,6 +99,7 @@ class ServedCall final : public FutureState<NamedValues> {
   std::atomic<FutureCore*> work_{nullptr};  ///< counted
   std::vector<Part> parts_;
   std::int64_t rows_there_ = 0;
+  bool keeps_inputs_ = false;
 };
 
 /// Holds a call that is to be answered.

@@ -172,7 +172,7 @@ Future<NamedValues> ServingCore::run(const NamedValues& inputs,
                                     batcher_.cell(), &tell_cancelled}};  // NOLINT: counted
   Future<NamedValues> future = call->future();
   std::optional<BatchNotice::Here> here;
-  if (submit_ == Run::here) here.emplace(true);
+  if (submit_ == Run::here) here.emplace(call.get());
   // If it is refused, the call answers itself.
   static_cast<void>(batcher_.cast(SubmitCall{CallHolder{call}}, submit_));
   return future;

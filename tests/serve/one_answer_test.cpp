@@ -1,6 +1,6 @@
 // Exactly one answer for each request, in any order of events: thousands of seeds, each with its own order of messages,
-// and with crashes, failures, cancellations, deadlines, time-outs of priorities, keys, changes of options and an end in
-// between.
+// and with crashes, failures, cancellations, deadlines, time-outs of priorities, keys, changes of options, batches that
+// end at once and an end in between.
 #include <cstdlib>
 #include <random>
 
@@ -16,7 +16,8 @@ class Chaos {
   Chaos(const Device& device, unsigned seed)
       : random_{seed},
         has_keys_{pick(2) != 0},
-        serving_{device, TestScheduler{seed}, options(), pick(8) != 0} {}
+        serving_{device, TestScheduler{seed}, options(), pick(8) != 0,
+                 pick(2) != 0 ? Run::here : Run::posted} {}
 
   void live() {
     for (int event = 0; event < 60; ++event) happen();
@@ -52,6 +53,7 @@ class Chaos {
 
   void happen() {
     HeldRunner& runner = *serving_.runner;
+    runner.at_once = pick(4) == 0;
     const auto any_run = [&] { return pick(static_cast<unsigned>(runner.runs.size())); };
     switch (pick(12)) {
       case 0:

@@ -21,6 +21,29 @@ inline onnx::Value value_of(const Numbers& numbers) {
 }
 inline Numbers numbers_of(const onnx::Value& value) { return value.known().to_reals(); }
 
+/// y = 2 x, for each piece of a batch.
+inline BatchOutputs doubled(const std::vector<Numbers>& pieces) {
+  auto outputs = std::make_shared<std::vector<NamedValues>>();
+  for (Numbers rows : pieces) {
+    for (double& number : rows) number *= 2;
+    outputs->push_back({{"y", value_of(rows)}});
+  }
+  return outputs;
+}
+/// The rows of a piece.
+inline Numbers rows_of(const Piece& piece) {
+  const Numbers all = numbers_of(piece.call->request().values[0]);
+  const auto first = all.begin() + piece.first_row;
+  return {first, first + piece.rows};
+}
+/// The parts of a split request together.
+inline NamedValues joined(const std::vector<Part>& parts) {
+  Numbers all;
+  for (const Part& part : parts)
+    for (const double number : numbers_of(part.outputs.at("y"))) all.push_back(number);
+  return {{"y", value_of(all)}};
+}
+
 /// Keeps batches until the test ends them. Starting one that holds a negative number throws what ends a worker.
 class HeldRunner final : public BatchRunner {
  public:
@@ -28,6 +51,7 @@ class HeldRunner final : public BatchRunner {
     std::vector<Numbers> pieces;
     CancelToken cancel;
     std::shared_ptr<Promise<BatchOutputs>> answer;
+    std::weak_ptr<const Batch> batch;
   };
 
   Future<BatchOutputs> run(const std::shared_ptr<const Batch>& batch,
@@ -38,24 +62,15 @@ class HeldRunner final : public BatchRunner {
       for (const double number : pieces.emplace_back(rows_of(piece)))
         if (number < 0) throw std::runtime_error{"poison"};
     }
-    runs.push_back({std::move(pieces), cancel, std::make_shared<Promise<BatchOutputs>>()});
+    if (at_once) return make_ready_future<BatchOutputs>(doubled(pieces));
+    runs.push_back({std::move(pieces), cancel, std::make_shared<Promise<BatchOutputs>>(), batch});
     return runs.back().answer->future();
   }
-  NamedValues join(std::vector<Part> parts) const override {
-    Numbers all;
-    for (const Part& part : parts)
-      for (const double number : numbers_of(part.outputs.at("y"))) all.push_back(number);
-    return {{"y", value_of(all)}};
-  }
+  NamedValues join(std::vector<Part> parts) const override { return joined(parts); }
 
   void finish(std::size_t which = 0) {
     const Run run = take(which);
-    auto outputs = std::make_shared<std::vector<NamedValues>>();
-    for (Numbers rows : run.pieces) {
-      for (double& number : rows) number *= 2;
-      outputs->push_back({{"y", value_of(rows)}});
-    }
-    run.answer->set(BatchOutputs{std::move(outputs)});
+    run.answer->set(doubled(run.pieces));
   }
   void fail(std::size_t which = 0) {
     take(which).answer->set(Error{"kernel", ErrorCode::device_lost, "it broke"});
@@ -73,13 +88,9 @@ class HeldRunner final : public BatchRunner {
 
   mutable std::deque<Run> runs;
   mutable int started = 0;
+  bool at_once = false;  ///< batches have ended when they are started
 
  private:
-  [[nodiscard]] static Numbers rows_of(const Piece& piece) {
-    const Numbers all = numbers_of(piece.call->request().values[0]);
-    const auto first = all.begin() + piece.first_row;
-    return {first, first + piece.rows};
-  }
   [[nodiscard]] Run take(std::size_t which) {
     Run run = runs.at(which);
     runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(which));
@@ -114,15 +125,16 @@ class DeclaredBackend final : public models::Backend {
 
 class ScheduledServing {
  public:
+  /// `submit`: Run::here if requests may run on the thread that asks.
   ScheduledServing(const Device& device, TestScheduler given, const ServingOptions& options,
-                   bool joins = true)
+                   bool joins = true, Run submit = Run::posted)
       : scheduler{std::move(given)} {
     const AnyModel model{std::make_shared<const DeclaredBackend>(
         device, joins ? onnx::Dimension{.extent = {}, .symbol = "rows"}
                       : onnx::Dimension{.extent = 1, .symbol = {}})};
     const auto core =
         std::make_shared<ServingCore>(scheduler.executor(), model, RowLayout::of(model.inputs()),
-                                      runner, checked(options), Run::posted);
+                                      runner, checked(options), submit);
     const auto started =
         start_supervisor(scheduler.executor(), {.name = "program"}, {core->child_spec()});
     scheduler.run();
