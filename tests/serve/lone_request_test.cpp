@@ -33,16 +33,43 @@ TEST_F(LoneRequests, count_as_answered_when_the_answer_is_there) {
   EXPECT_EQ(status.get().totals.answered, 1U);
 }
 
-TEST_F(LoneRequests, start_on_their_callers_thread_and_those_of_others_do_not) {
-  auto& s = start({.workers = 2}, true, stoker::Run::here);
-  std::optional<Future<NamedValues>> other;
-  s.runner->when_started = [&] {
-    if (!other) other = s.send({2});
-  };
-  const auto own = s.send({1});
-  EXPECT_EQ(s.runner->running(), Batches{{1}});
-  s.scheduler.run();
-  EXPECT_EQ(s.runner->running(), (Batches{{1}, {2}}));
+/// Asks once more while it starts a request with the number 1, and notes who starts the others.
+class AsksAgain final : public BatchRunner {
+ public:
+  Future<BatchOutputs> run(const std::shared_ptr<const Batch>& batch,
+                           const CancelToken&) const override {
+    const Numbers rows = rows_of(batch->pieces[0]);
+    if (rows == Numbers{1})
+      other = serving.run({{"x", value_of({2})}});
+    else
+      started_other = std::this_thread::get_id();
+    return make_ready_future<BatchOutputs>(doubled({rows}));
+  }
+  NamedValues join(std::vector<Part> parts) const override { return joined(parts); }
+
+  Serving serving;
+  mutable Future<NamedValues> other;
+  mutable std::thread::id started_other;
+};
+
+TEST(LoneRequestsOfOthers, are_not_started_by_the_thread_of_a_caller) {
+  const System system;
+  const auto runner = std::make_shared<AsksAgain>();
+  const AnyModel model{std::make_shared<const DeclaredBackend>(
+      system.device("null"), onnx::Dimension{.extent = {}, .symbol = "rows"})};
+  const auto core =
+      std::make_shared<ServingCore>(system.shared_executor(), model, RowLayout::of(model.inputs()),
+                                    runner, checked({.workers = 2}), Run::here);
+  core->set_supervisor(system.supervisor().start_child(core->child_spec()).get());
+  runner->serving = Serving{core};
+  for (int n = 0; n < 100; ++n) {
+    const auto own = runner->serving.run({{"x", value_of({1})}});
+    EXPECT_EQ(own.wait().value().size(), 1U);
+    EXPECT_EQ(runner->other.wait().value().size(), 1U);
+    EXPECT_NE(runner->started_other, std::this_thread::get_id());
+  }
+  core->supervisor().stop().get();
+  runner->serving = {};
 }
 
 TEST_F(LoneRequests, keep_inputs_that_a_batch_may_still_read_whose_worker_is_gone) {

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <functional>
 #include <stdexcept>
 
 #include "stoker/actors/test_scheduler.hpp"
@@ -65,9 +64,7 @@ class HeldRunner final : public BatchRunner {
     }
     if (at_once) return make_ready_future<BatchOutputs>(doubled(pieces));
     runs.push_back({std::move(pieces), cancel, std::make_shared<Promise<BatchOutputs>>(), batch});
-    const Future<BatchOutputs> outcome = runs.back().answer->future();
-    if (when_started) when_started();
-    return outcome;
+    return runs.back().answer->future();
   }
   NamedValues join(std::vector<Part> parts) const override { return joined(parts); }
 
@@ -91,8 +88,7 @@ class HeldRunner final : public BatchRunner {
 
   mutable std::deque<Run> runs;
   mutable int started = 0;
-  bool at_once = false;                ///< batches have ended when they are started
-  std::function<void()> when_started;  ///< called by the thread that starts a batch
+  bool at_once = false;  ///< batches have ended when they are started
 
  private:
   [[nodiscard]] Run take(std::size_t which) {
@@ -211,9 +207,8 @@ class ScheduledServings : public testing::Test {
  protected:
   static void SetUpTestSuite() { system = std::make_unique<System>(); }
   static void TearDownTestSuite() { system.reset(); }
-  ScheduledServing& start(const ServingOptions& options = {}, bool joins = true,
-                          stoker::Run submit = stoker::Run::posted) {
-    serving.emplace(system->device("null"), TestScheduler{}, options, joins, submit);
+  ScheduledServing& start(const ServingOptions& options = {}, bool joins = true) {
+    serving.emplace(system->device("null"), TestScheduler{}, options, joins);
     return *serving;
   }
   using Batches = std::vector<Numbers>;
