@@ -1,4 +1,6 @@
 // Serving models: batches for many callers. Component Stoker::serve.
 #pragma once
 
+#include "stoker/actors/supervisor/supervisor.hpp"
 #include "stoker/api/serve/serving.hpp"
+#include "stoker/api/system.hpp"
