@@ -108,7 +108,7 @@ TEST(RequestReader, refuses_broken_and_folded_lines) {
   EXPECT_EQ(refusal_status("GET / HTTP/1.1\r\nHost: a\rX: b\r\n\r\n"), 400U);
   EXPECT_EQ(refusal_status("GET / HTTP/1.1\nHost: a\n\n"), 400U);
   EXPECT_EQ(refusal_status("GET / HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n"), 400U);
-  EXPECT_EQ(refusal_status(std::string_view{"GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 30}), 400U);
+  EXPECT_EQ(refusal_status(std::string_view{"GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 29}), 400U);
   EXPECT_EQ(refusal_status("GET / HTTP/1.1\r\nHost : a\r\n\r\n"), 400U);
   EXPECT_EQ(refusal_status("\rGET / HTTP/1.1\r\nHost: a\r\n\r\n"), 400U);
 }

@@ -17,7 +17,7 @@ class QueuePlaces : public testing::Test {
   /// A request of one row, which is known by the order in which it came: 0, 1, ….
   CallPtr comes(Place place = {}, std::int64_t rows = 1) {
     CallHolder call = call_of(rows, 0, {}, place);
-    const CallPtr pointer = call.pointer();
+    CallPtr pointer = call.pointer();
     calls.push_back(pointer);
     queue->add(std::move(call), now);
     return pointer;
