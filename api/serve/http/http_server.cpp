@@ -37,7 +37,7 @@ class ServerCore final : public AsioEnd, public std::enable_shared_from_this<Ser
     host_->service.drain();
     end_listening();
     for (const auto& connection : host_->connections->all()) connection->drain();
-    const Future<void> none = host_->connections->when_none();
+    Future<void> none = host_->connections->when_none();
     const std::lock_guard lock{mutex_};
     if (none.ready() || gone_) return none;
     refuse_rest_at(std::chrono::steady_clock::now() + std::min(patience, longest), none);
@@ -120,7 +120,7 @@ HttpServerOptions checked(HttpServerOptions options) {
 }  // namespace
 }  // namespace serve::http
 
-HttpServer::HttpServer(boost::asio::any_io_executor executor, const HttpService& service,
+HttpServer::HttpServer(const boost::asio::any_io_executor& executor, const HttpService& service,
                        const HttpServerOptions& options)
     : core_{std::make_shared<serve::http::ServerCore>(executor, service,
                                                       serve::http::checked(options))} {

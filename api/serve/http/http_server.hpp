@@ -37,7 +37,7 @@ class ServerCore;
 class HttpServer {
  public:
   /// Throws invalid_argument for limits of 0.
-  HttpServer(boost::asio::any_io_executor executor, const HttpService& service,
+  HttpServer(const boost::asio::any_io_executor& executor, const HttpService& service,
              const HttpServerOptions& options = {});
   ~HttpServer();
   HttpServer(HttpServer&&) noexcept = default;

@@ -66,7 +66,7 @@ HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
 }
 
 HttpAnswerPtr server_document() {
-  static const std::array<std::string, 2> extensions{"binary_tensor_data", "model_configuration"};
+  const std::array<std::string, 2> extensions{"binary_tensor_data", "model_configuration"};
   return json_answer(protocol::server_metadata("stoker", version, extensions));
 }
 

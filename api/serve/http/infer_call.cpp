@@ -6,6 +6,7 @@
 
 #include "stoker/api/serve/http/answers.hpp"
 #include "stoker/api/serve/http/host_values.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::serve::http {
@@ -136,16 +137,17 @@ void InferCall::write() {
   answer(std::make_shared<const HttpAnswer>(std::move(written)));
 }
 
-void InferCall::answer(HttpAnswerPtr answer) noexcept {
-  static const HttpAnswerPtr nothing =
-      std::make_shared<const HttpAnswer>(HttpAnswer{.status = 500});
+void InferCall::answer(const HttpAnswerPtr& answer) noexcept {
+  static constinit NeverDestroyed<HttpAnswerPtr> made;
+  const HttpAnswerPtr& nothing =
+      made.get([] { return std::make_shared<const HttpAnswer>(HttpAnswer{.status = 500}); });
   const Ptr self{this};
   boost::intrusive_ptr<FutureCore> work;  // it holds outputs
   {
     const std::lock_guard lock{mutex_};
     work = std::move(work_);
   }
-  static_cast<void>(complete(answer ? std::move(answer) : nothing));
+  static_cast<void>(complete(answer ? answer : nothing));
 }
 
 std::optional<std::chrono::nanoseconds> InferCall::time_left() const {

@@ -57,7 +57,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   void computed(const Result<NamedValues>& outputs);
   void there(const Result<NamedValues>& outputs);
   void write();
-  void answer(HttpAnswerPtr answer) noexcept;
+  void answer(const HttpAnswerPtr& answer) noexcept;
   /// Hands its outcome to `next`. cancel() reaches this work from now on.
   void follow(const Future<NamedValues>& work, void (InferCall::*next)(const Result<NamedValues>&));
   [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left() const;
