@@ -80,8 +80,8 @@ std::optional<Batch> BatchQueue::take(Clock::time_point now) {
     if (line.pieces.empty()) chosen.key->lines.erase(chosen.line);
     if (!batch) continue;
     batch->key = static_cast<std::size_t>(chosen.key - keys_.data());
-    // Keys that had nothing to compete with, or only lower priorities, do not get later what they did not ask for now,
-    // at the cost of others. Those that did compete have had no less.
+    // A key without a batch that competes with this one gets no claim on later batches from its having waited. The keys
+    // that compete have been served no less than the chosen one, so this does not change them.
     for (Key& key : keys_) key.served = std::max(key.served, chosen.key->served);
     chosen.key->served += batch->size;
     return batch;

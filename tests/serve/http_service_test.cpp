@@ -34,7 +34,8 @@ TEST_F(AnsweredByHttp, names_the_server_and_what_it_can) {
   for (const char* target : {"/v2", "/v2/"}) {
     const json server = document(get(target));
     EXPECT_EQ(server["name"], "stoker");
-    EXPECT_EQ(server["extensions"], (json{"binary_tensor_data", "model_configuration"}));
+    EXPECT_EQ(server["extensions"],
+              (json{"binary_tensor_data", "classification", "model_configuration"}));
   }
 }
 
@@ -51,6 +52,10 @@ TEST_F(AnsweredByHttp, describes_a_model) {
   EXPECT_EQ(config["max_batch_size"], 32);
   EXPECT_EQ(config["input"],
             json::parse(R"([{"name": "rows", "data_type": "TYPE_FP32", "dims": [2]}])"));
+}
+
+TEST_F(AnsweredByHttp, shows_names_of_clients_on_one_line) {
+  EXPECT_EQ(error_of(get("/v2/models/a%0Ab").body), "there is no model 'a\\x0ab'");
 }
 
 TEST_F(AnsweredByHttp, infers_in_json_and_in_binary) {

@@ -59,6 +59,7 @@ HttpAnswerPtr refused(const Error& error, std::string_view model) {
 }
 
 HttpAnswerPtr failed(const Error& error, std::string_view model) {
+  const std::string who = model.empty() ? "the request" : "model '" + std::string{model} + "'";
   switch (error.code()) {
     case ErrorCode::overloaded: return unavailable("too many requests wait", retry_after_s(error));
     case ErrorCode::limit_exceeded:  // of the queue's bytes; the device has limits, too
@@ -66,10 +67,8 @@ HttpAnswerPtr failed(const Error& error, std::string_view model) {
       break;
     case ErrorCode::out_of_memory: return unavailable("memory is exhausted");
     case ErrorCode::closed:
-    case ErrorCode::forked_process:
-      return unavailable("model '" + std::string{model} + "' is not served any more");
-    case ErrorCode::device_lost:
-      return unavailable("the device of model '" + std::string{model} + "' is being reopened");
+    case ErrorCode::forked_process: return unavailable(who + " is not served any more");
+    case ErrorCode::device_lost: return unavailable("the device of " + who + " is being reopened");
     case ErrorCode::deadline_exceeded:
       return refusal(504, "the deadline of the request has passed");
     case ErrorCode::cancelled: return refusal(client_gone, "the request was cancelled");
@@ -78,10 +77,8 @@ HttpAnswerPtr failed(const Error& error, std::string_view model) {
   const std::string number = next_request_number();
   log_error("request failed",
             {{"request", number}, {"model", std::string{model}}, {"error", error.what()}});
-  std::string text = "model '";
-  text.append(model).append("' failed: ").append(to_string(error.code()));
-  text.append(" (request ").append(number).append(")");
-  return refusal(500, text);
+  return refusal(
+      500, who + " failed: " + std::string{to_string(error.code())} + " (request " + number + ")");
 }
 
 }  // namespace stoker::serve::http

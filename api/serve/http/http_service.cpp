@@ -15,10 +15,10 @@
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
 #include "stoker/api/serve/protocol/metadata.hpp"
+#include "stoker/api/serve/protocol/refusal.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/version.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
-#include "stoker/runtime/base/printable.hpp"
 #include "stoker/runtime/futures/when.hpp"
 
 namespace stoker {
@@ -41,32 +41,31 @@ Future<HttpAnswerPtr> at_once(HttpAnswerPtr answer) {
 }
 
 HttpAnswerPtr nowhere(std::string_view target) {
-  return refusal(404, "there is nothing at '" + printable(target.substr(0, 200)) + "'");
+  return refusal(404, "there is nothing at " + protocol::in_quotes(target));
 }
 
 HttpAnswerPtr unknown_model(const std::string& name, const ServedModels::Map& models) {
   std::vector<std::string_view> names;
   names.reserve(models.size());
   for (const auto& [known, model] : models) names.emplace_back(known);
-  return refusal(404, "there is no model '" + printable(std::string_view{name}.substr(0, 200)) +
-                          "'" + did_you_mean(name, names));
+  return refusal(404, "there is no model " + protocol::in_quotes(name) + did_you_mean(name, names));
 }
 
 HttpAnswerPtr unknown_version(const Route& route, const ServedModel& model) {
-  return refusal(404, "model '" + route.model + "' has no version '" +
-                          printable(std::string_view{*route.version}.substr(0, 200)) +
-                          "'; there is version '" + model.version + "'");
+  return refusal(404, "model '" + route.model + "' has no version " +
+                          protocol::in_quotes(*route.version) + "; there is version '" +
+                          model.version + "'");
 }
 
 HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
-  HttpAnswer answer =
-      *refusal(405, "'" + printable(method.substr(0, 40)) + "' is not for this path");
+  HttpAnswer answer = *refusal(405, protocol::in_quotes(method) + " is not for this path");
   answer.headers.emplace_back("Allow", methods_of(route.place));
   return std::make_shared<const HttpAnswer>(std::move(answer));
 }
 
 HttpAnswerPtr server_document() {
-  const std::array<std::string, 2> extensions{"binary_tensor_data", "model_configuration"};
+  const std::array<std::string, 3> extensions{"binary_tensor_data", "classification",
+                                              "model_configuration"};
   return json_answer(protocol::server_metadata("stoker", version, extensions));
 }
 
@@ -108,13 +107,12 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
                             HttpQuestion question) {
   if (state->draining.load()) return at_once(unavailable("the server is ending"));
   if (!is_body_encoding(question.content_encoding))
-    return at_once(refusal(415, "the content encoding '" +
-                                    printable(question.content_encoding.substr(0, 200)) +
-                                    "' is not supported"));
+    return at_once(refusal(415, "the content encoding " +
+                                    protocol::in_quotes(question.content_encoding) +
+                                    " is not supported"));
   if (!is_body_type(question.content_type))
-    return at_once(refusal(415, "the content type '" +
-                                    printable(question.content_type.substr(0, 200)) +
-                                    "' is neither application/json nor application/octet-stream"));
+    return at_once(refusal(415, "the content type " + protocol::in_quotes(question.content_type) +
+                                    " is neither application/json nor application/octet-stream"));
   std::optional<std::uint64_t> json_bytes;
   if (!question.json_bytes.empty()) {
     const std::string& text = question.json_bytes;

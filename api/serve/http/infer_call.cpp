@@ -109,10 +109,10 @@ void InferCall::read() {
 
 void InferCall::computed(const Result<NamedValues>& outputs) {
   if (!outputs) return answer(failed(outputs.error(), label_.name));
-  follow(on_host(serving_.model().device(), *outputs), &InferCall::there);
+  follow(on_host(serving_.model().device(), *outputs), &InferCall::copied);
 }
 
-void InferCall::there(const Result<NamedValues>& outputs) {
+void InferCall::copied(const Result<NamedValues>& outputs) {
   if (!outputs) return answer(failed(outputs.error(), label_.name));
   outputs_ = *outputs;
   const std::size_t bytes = bytes_of(outputs_);

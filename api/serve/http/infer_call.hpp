@@ -55,7 +55,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   template <class Step> void take(Step&& step) noexcept;
   void read();
   void computed(const Result<NamedValues>& outputs);
-  void there(const Result<NamedValues>& outputs);
+  void copied(const Result<NamedValues>& outputs);
   void write();
   void answer(const HttpAnswerPtr& answer) noexcept;
   /// Hands its outcome to `next`. cancel() reaches this work from now on.

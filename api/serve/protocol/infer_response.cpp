@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "stoker/api/serve/protocol/binary_elements.hpp"
-#include "stoker/api/serve/protocol/classes.hpp"
+#include "stoker/api/serve/protocol/classification.hpp"
 #include "stoker/api/serve/protocol/datatype.hpp"
 #include "stoker/api/serve/protocol/json_writer.hpp"
 

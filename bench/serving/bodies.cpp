@@ -9,6 +9,7 @@
 #include "stoker/api/tensor.hpp"
 #include "stoker/bench/harness/allocation_count.hpp"
 #include "stoker/bench/harness/groups.hpp"
+#include "stoker/bench/serving/echo_backend.hpp"
 #include "stoker/runtime/base/json_text.hpp"
 
 namespace stoker::bench {
@@ -17,33 +18,6 @@ namespace {
 using serve::protocol::InferRequest;
 
 constexpr std::int64_t numbers = 150'528;  // 3 × 224 × 224
-
-/// An image in, an image out.
-class ImageBackend final : public models::Backend {
- public:
-  explicit ImageBackend(Device device) : device_{std::move(device)} {
-    onnx::ValueInfo image;
-    image.name = "image";
-    image.type.kind = onnx::ValueKind::tensor;
-    image.type.element = onnx::ElementType::f32;
-    image.type.dims.emplace();
-    for (const std::int64_t extent : {1, 3, 224, 224})
-      image.type.dims->push_back({.extent = extent, .symbol = {}});
-    images_.push_back(std::move(image));
-  }
-  const std::vector<onnx::ValueInfo>& inputs() const noexcept override { return images_; }
-  const std::vector<onnx::ValueInfo>& outputs() const noexcept override { return images_; }
-  bool may_lack(const onnx::ValueInfo&) const override { return false; }
-  const Device& device() const noexcept override { return device_; }
-  AnyModelInfo info() const override { return {}; }
-  Future<NamedValues> predict(const NamedValues& inputs, const PredictOptions&) const override {
-    return make_ready_future<NamedValues>(inputs);
-  }
-
- private:
-  const Device device_;
-  std::vector<onnx::ValueInfo> images_;
-};
 
 /// A request whose numbers `append` writes.
 template <class Append> std::string body_of(Append&& append) {
@@ -87,7 +61,12 @@ void reading(Context& context, const AnyModel& model, const std::string& name,
 
 void serving_bodies(Context& context) {
   const System system;
-  const AnyModel model{std::make_shared<const ImageBackend>(system.device("cpu"))};
+  const AnyModel model{std::make_shared<const EchoBackend>(
+      system.device("cpu"), "image",
+      std::vector<onnx::Dimension>{{.extent = 1, .symbol = {}},
+                                   {.extent = 3, .symbol = {}},
+                                   {.extent = 224, .symbol = {}},
+                                   {.extent = 224, .symbol = {}}})};
   std::mt19937 random{1};
   std::uniform_real_distribution<float> colours{-2.2F, 2.7F};
   const auto shortest = [&](std::string& body) {

@@ -1,4 +1,4 @@
-#include "stoker/api/serve/protocol/classes.hpp"
+#include "stoker/api/serve/protocol/classification.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -15,6 +15,7 @@
 #include "stoker/bench/harness/temporary_folder.hpp"
 #include "stoker/bench/onnx/made_models.hpp"
 #include "stoker/bench/onnx/our_model.hpp"
+#include "stoker/bench/serving/echo_backend.hpp"
 
 namespace stoker::bench {
 namespace {
@@ -162,31 +163,6 @@ void flooded_key(Context& context, const System& system, const AnyModel& model) 
   serving.stop().get();
 }
 
-/// One number, and no computation.
-class NullBackend final : public models::Backend {
- public:
-  explicit NullBackend(Device device) : device_{std::move(device)} {
-    onnx::ValueInfo x;
-    x.name = "x";
-    x.type.kind = onnx::ValueKind::tensor;
-    x.type.element = onnx::ElementType::f32;
-    x.type.dims = std::vector{onnx::Dimension{.extent = {}, .symbol = "rows"}};
-    inputs_.push_back(std::move(x));
-  }
-  const std::vector<onnx::ValueInfo>& inputs() const noexcept override { return inputs_; }
-  const std::vector<onnx::ValueInfo>& outputs() const noexcept override { return inputs_; }
-  bool may_lack(const onnx::ValueInfo&) const override { return false; }
-  const Device& device() const noexcept override { return device_; }
-  AnyModelInfo info() const override { return {}; }
-  Future<NamedValues> predict(const NamedValues& inputs, const PredictOptions&) const override {
-    return make_ready_future<NamedValues>(inputs);
-  }
-
- private:
-  const Device device_;
-  std::vector<onnx::ValueInfo> inputs_;
-};
-
 /// Answers at once with nothing, or only when it ends.
 class NullRunner final : public serve::BatchRunner {
  public:
@@ -207,7 +183,8 @@ class NullRunner final : public serve::BatchRunner {
 
 Serving null_serving(const System& system, const ServingOptions& options,
                      const std::shared_ptr<const NullRunner>& runner) {
-  const AnyModel model{std::make_shared<const NullBackend>(system.device("null"))};
+  const AnyModel model{std::make_shared<const EchoBackend>(
+      system.device("null"), "x", std::vector<onnx::Dimension>{{.extent = {}, .symbol = "rows"}})};
   const auto core = std::make_shared<serve::ServingCore>(system.shared_executor(), model,
                                                          serve::RowLayout::of(model.inputs()),
                                                          runner, serve::checked(options));
