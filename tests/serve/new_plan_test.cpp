@@ -14,7 +14,7 @@ class SlowPlans final : public BatchRunner {
  public:
   Future<BatchOutputs> run(const std::shared_ptr<const Batch>& batch,
                            const CancelToken&) const override {
-    ++started;
+    if (++started == 1) has_started_.set_value();
     const double number = numbers_of(batch->pieces[0].call->request().values[0])[0];
     if (number < 0) throw std::runtime_error{"poison"};
     planned_.wait();
@@ -23,10 +23,13 @@ class SlowPlans final : public BatchRunner {
   }
   NamedValues join(std::vector<Part>) const override { return {}; }
   void plan() { may_plan_.set_value(); }
+  /// Returns when the first batch keeps the thread that makes plans.
+  void await_start() { has_started_.get_future().wait(); }
 
   mutable std::atomic<int> started{0};
 
  private:
+  mutable std::promise<void> has_started_;
   std::promise<void> may_plan_;
   std::shared_future<void> planned_ = may_plan_.get_future().share();
 };
@@ -62,9 +65,11 @@ TEST_F(NewPlans, keep_no_caller_and_no_deadline_waiting) {
 TEST_F(NewPlans, are_not_made_once_nobody_waits_for_them) {
   const Serving serving = serve({.workers = 2});
   const auto first = serving.run({{"x", value_of({1})}});
+  runner->await_start();
   const auto second = serving.run({{"x", value_of({1, 2})}});
-  second.cancel();
   EXPECT_EQ(serving.status().get().running, 2U) << "it waits for the thread that makes plans";
+  second.cancel();
+  EXPECT_EQ(serving.status().get().running, 2U) << "the cancelled batch still waits for it";
   runner->plan();
   serving.drain().get();
   EXPECT_EQ(runner->started, 1);
