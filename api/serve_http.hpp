@@ -20,8 +20,8 @@
 #include <utility>
 
 #include "stoker/api/serve/http/beast_message.hpp"
-#include "stoker/api/serve/http/http_server.hpp"
 #include "stoker/api/serve/http/http_service.hpp"
+#include "stoker/api/serve/http/server/http_server.hpp"
 #include "stoker/runtime/asio/future_asio.hpp"
 
 namespace stoker {

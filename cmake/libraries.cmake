@@ -187,7 +187,7 @@ if(script_sources)
   stoker_optimise_moderately(stoker_serve)
   list(APPEND STOKER_COMPONENTS serve)
   # Apart from servings, because Boost.Beast is much to compile.
-  stoker_glob(serve_http_sources api/serve/http/*.cpp)
+  stoker_glob(serve_http_sources api/serve/http/*.cpp api/serve/http/*/*.cpp)
   stoker_library(serve_http ${serve_http_sources})
   target_link_libraries(stoker_serve_http PUBLIC stoker_serve
                         PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)

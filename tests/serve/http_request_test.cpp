@@ -1,5 +1,5 @@
 // Requests from bytes: the same however they are cut, and none that two readers could read in two ways.
-#include "stoker/api/serve/http/request_reader.hpp"
+#include "stoker/api/serve/http/server/request_reader.hpp"
 
 #include <gtest/gtest.h>
 

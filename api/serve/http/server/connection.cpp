@@ -1,4 +1,4 @@
-#include "stoker/api/serve/http/connection.hpp"
+#include "stoker/api/serve/http/server/connection.hpp"
 
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>

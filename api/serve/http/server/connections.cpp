@@ -1,8 +1,8 @@
-#include "stoker/api/serve/http/connections.hpp"
+#include "stoker/api/serve/http/server/connections.hpp"
 
 #include <utility>
 
-#include "stoker/api/serve/http/connection.hpp"
+#include "stoker/api/serve/http/server/connection.hpp"
 
 namespace stoker::serve::http {
 

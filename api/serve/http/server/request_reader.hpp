@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "stoker/api/serve/http/beast_message.hpp"
-#include "stoker/api/serve/http/server_options.hpp"
+#include "stoker/api/serve/http/server/server_options.hpp"
 
 namespace stoker::serve::http {
 

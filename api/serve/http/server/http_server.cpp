@@ -1,4 +1,4 @@
-#include "stoker/api/serve/http/http_server.hpp"
+#include "stoker/api/serve/http/server/http_server.hpp"
 
 #include <algorithm>
 #include <boost/asio/bind_executor.hpp>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/api/serve/http/connection.hpp"
-#include "stoker/api/serve/http/listener.hpp"
+#include "stoker/api/serve/http/server/connection.hpp"
+#include "stoker/api/serve/http/server/listener.hpp"
 #include "stoker/runtime/asio/asio_end.hpp"
 #include "stoker/runtime/asio/future_asio.hpp"
 

@@ -1,4 +1,4 @@
-#include "stoker/api/serve/http/request_reader.hpp"
+#include "stoker/api/serve/http/server/request_reader.hpp"
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>

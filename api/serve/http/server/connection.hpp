@@ -20,9 +20,9 @@
 #include <optional>
 
 #include "stoker/api/serve/http/beast_message.hpp"
-#include "stoker/api/serve/http/connections.hpp"
-#include "stoker/api/serve/http/request_reader.hpp"
-#include "stoker/api/serve/http/server_options.hpp"
+#include "stoker/api/serve/http/server/connections.hpp"
+#include "stoker/api/serve/http/server/request_reader.hpp"
+#include "stoker/api/serve/http/server/server_options.hpp"
 
 namespace stoker::serve::http {
 

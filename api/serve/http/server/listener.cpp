@@ -1,4 +1,4 @@
-#include "stoker/api/serve/http/listener.hpp"
+#include "stoker/api/serve/http/server/listener.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "stoker/api/serve/http/connection.hpp"
+#include "stoker/api/serve/http/server/connection.hpp"
 
 namespace stoker::serve::http {
 

@@ -26,7 +26,7 @@
 #include <string>
 
 #include "stoker/api/serve/http/http_service.hpp"
-#include "stoker/api/serve/http/server_options.hpp"
+#include "stoker/api/serve/http/server/server_options.hpp"
 
 namespace stoker {
 
