@@ -34,14 +34,14 @@ find_library(STOKER_TORCH_CPU torch_cpu)
 find_library(STOKER_TORCH_C10 c10)
 mark_as_advanced(STOKER_TORCH_INCLUDE STOKER_TORCH STOKER_TORCH_CPU STOKER_TORCH_C10)
 if(STOKER_TORCH_INCLUDE AND STOKER_TORCH AND STOKER_TORCH_CPU AND STOKER_TORCH_C10)
-  add_executable(bench_torch_tensors EXCLUDE_FROM_ALL bench/peers/torch_tensors.cpp)
-  set_target_properties(bench_torch_tensors PROPERTIES CXX_STANDARD 17)
+  add_executable(bench_torch EXCLUDE_FROM_ALL bench/peers/torch.cpp)
+  set_target_properties(bench_torch PROPERTIES CXX_STANDARD 17)
   target_include_directories(
-    bench_torch_tensors SYSTEM PRIVATE "${STOKER_TORCH_INCLUDE}"
+    bench_torch SYSTEM PRIVATE "${STOKER_TORCH_INCLUDE}"
                                        "${STOKER_TORCH_INCLUDE}/torch/csrc/api/include")
-  target_link_libraries(bench_torch_tensors PRIVATE "${STOKER_TORCH}" "${STOKER_TORCH_CPU}"
+  target_link_libraries(bench_torch PRIVATE "${STOKER_TORCH}" "${STOKER_TORCH_CPU}"
                                                     "${STOKER_TORCH_C10}" Threads::Threads)
-  add_dependencies(stoker_bench bench_torch_tensors)
+  add_dependencies(stoker_bench bench_torch)
 endif()
 
 # CAF's own CMake package comes in many versions; the peer is written for 0.17, as in Debian 12.

@@ -11,6 +11,7 @@
 #include "stoker/bench/harness/inputs.hpp"
 #include "stoker/bench/harness/peer_program.hpp"
 #include "stoker/bench/harness/temporary_folder.hpp"
+#include "stoker/bench/harness/torch_peer.hpp"
 #include "stoker/bench/onnx/kernel_times.hpp"
 #include "stoker/bench/onnx/made_models.hpp"
 #include "stoker/bench/onnx/new_signatures.hpp"
@@ -60,6 +61,25 @@ class Rows {
       context_.report.add(std::move(row));
     });
     return ratio;
+  }
+
+  /// The same beside LibTorch, whose program calls the model `row`. On the CPU only.
+  void beside_torch(const std::string& name, const ModelCase& from,
+                    const std::string& row_of_torch) {
+    if (device_.info().backend != "cpu") return;
+    guarded(name + ", beside LibTorch", [&] {
+      if (!torch_.why_absent().empty()) throw std::runtime_error{torch_.why_absent()};
+      const OurModel ours{device_, from};
+      const int calls = calls_to_fill(0.03, [&] { ours.run(); });
+      const int repeats = context_.repeats(20);
+      const Samples seconds = sample(repeats, [&] { return per_run(ours, calls, 1); });
+      const Unit unit = unit_for(seconds.median());
+      Row row{name + ", beside LibTorch", seconds.scaled(unit.per_second), unit.name,
+              Better::lower};
+      row.against(torch_.name(), torch_.run(row_of_torch, repeats).scaled(unit.per_second))
+          .aim_ratio(1);
+      context_.report.add(std::move(row));
+    });
   }
 
   /// A row for the time of a run in f16, beside the same in f32: their ratio is at most 1 / 1.5. On a GPU only.
@@ -219,6 +239,7 @@ class Rows {
   const System& system_;
   const Device& device_;
   OnnxRuntimePeer* peer_;
+  const PeerProgram torch_ = find_torch();
   std::optional<double> submit_seconds_ = {};
 };
 
@@ -231,6 +252,12 @@ void made_models(Rows& rows, const fs::path& folder, const std::string& device) 
   rows.run("encoder block d256 h4 s128, 1", {folder / "encoder", 0});
   rows.run("encoder block d256 h4 s128, 8", {folder / "encoder", 1});
   rows.run("encoder block d256 h4 s128, 32", {folder / "encoder", 2});
+  rows.beside_torch("MLP 784-256-128-10, 1 row", {folder / "mlp", 0}, "predict 1");
+  rows.beside_torch("MLP 784-256-128-10, 32 rows", {folder / "mlp", 1}, "predict 32");
+  rows.beside_torch("CNN 28×28, 1", {folder / "cnn", 0}, "cnn 1");
+  rows.beside_torch("CNN 28×28, 32", {folder / "cnn", 1}, "cnn 32");
+  rows.beside_torch("encoder block d256 h4 s128, 1", {folder / "encoder", 0}, "encoder 1");
+  rows.beside_torch("encoder block d256 h4 s128, 8", {folder / "encoder", 1}, "encoder 8");
   rows.in_16_bits("encoder block d256 h4 s128, 32, in f16", {folder / "encoder", 2});
   rows.run("4096 × 4096 in 4 bits, 1 row", {folder / "packed", 0});
   rows.run("4096 × 4096 in 4 bits, 32 rows", {folder / "packed", 1});

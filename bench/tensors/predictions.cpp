@@ -6,7 +6,7 @@
 #include "stoker/api/tensor/math/random.hpp"
 #include "stoker/api/train/model/model.hpp"
 #include "stoker/bench/harness/groups.hpp"
-#include "stoker/bench/tensors/torch_peer.hpp"
+#include "stoker/bench/harness/torch_peer.hpp"
 
 namespace stoker::bench {
 namespace {

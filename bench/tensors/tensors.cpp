@@ -6,7 +6,7 @@
 #include "stoker/bench/harness/floors.hpp"
 #include "stoker/bench/harness/groups.hpp"
 #include "stoker/bench/harness/inputs.hpp"
-#include "stoker/bench/tensors/torch_peer.hpp"
+#include "stoker/bench/harness/torch_peer.hpp"
 
 namespace stoker::bench {
 namespace {

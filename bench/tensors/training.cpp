@@ -6,7 +6,7 @@
 #include "stoker/api/train/model/model.hpp"
 #include "stoker/bench/harness/groups.hpp"
 #include "stoker/bench/harness/inputs.hpp"
-#include "stoker/bench/tensors/torch_peer.hpp"
+#include "stoker/bench/harness/torch_peer.hpp"
 
 namespace stoker::bench {
 namespace {
@@ -76,7 +76,7 @@ void row(Context& context, const PeerProgram& torch, const std::string& name,
 
 void training(Context& context) {
   SystemOptions options;
-  options.config.flush_subnormals = true;  // as peers/torch_tensors.cpp does
+  options.config.flush_subnormals = true;  // as peers/torch.cpp does
   const System system{std::move(options)};
   const DeviceScope scope{
       system.device(context.device.empty() ? std::string{"cpu"} : context.device)};

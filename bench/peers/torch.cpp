@@ -1,6 +1,6 @@
-// LibTorch 1.13 at the rows of bench/tensors/tensors.cpp and bench/tensors/training.cpp: `bench_torch_tensors
-// ROW SAMPLES` prints seconds a call, one sample a line. Started with the settings that make it fast on this
-// kind of machine (OPENBLAS_CORETYPE, an allocator that keeps its pages), see bench/tensors/tensors.cpp.
+// LibTorch 1.13 at the rows of bench/tensors/*.cpp and at the models of bench/onnx/made_models.hpp: `bench_torch ROW
+// SAMPLES` prints seconds a call, one sample a line. bench/harness/torch_peer.cpp starts it with the settings that make
+// it fast on this kind of machine.
 #include <torch/torch.h>
 
 #include <chrono>
@@ -94,13 +94,48 @@ Call train_perceptron(const std::vector<std::int64_t>& sizes) {
   return train(perceptron(sizes), {sizes.front()}, sizes.back());
 }
 
-Call predict(std::int64_t batch) {
-  auto net = perceptron({784, 256, 128, 10});
+Call predict(torch::nn::Sequential net, const std::vector<std::int64_t>& shape) {
   net->eval();
-  const auto x = torch::randn({batch, 784});
+  const auto x = torch::randn(shape);
   return [=]() mutable {
     const torch::InferenceMode none_recorded;
     net->forward(x);
+  };
+}
+
+Call predict_perceptron(std::int64_t batch) {
+  return predict(perceptron({784, 256, 128, 10}), {batch, 784});
+}
+
+Call predict_convolutions(std::int64_t batch) {
+  namespace nn = torch::nn;
+  return predict(
+      nn::Sequential{nn::Conv2d(nn::Conv2dOptions(1, 16, 3).padding(1)), nn::ReLU(),
+                     nn::MaxPool2d(2), nn::Conv2d(nn::Conv2dOptions(16, 32, 3).padding(1)),
+                     nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Linear(1568, 128), nn::ReLU(),
+                     nn::Linear(128, 10)},
+      {batch, 1, 28, 28});
+}
+
+/// A block of 256 features, 4 heads, 1024 hidden ones, 128 tokens.
+Call predict_encoder(std::int64_t batch) {
+  namespace nn = torch::nn;
+  constexpr std::int64_t features = 256, heads = 4, tokens = 128;
+  nn::Linear q{features, features}, k{features, features}, v{features, features},
+      attention{features, features}, hidden{features, 4 * features},
+      forward{4 * features, features};
+  nn::LayerNorm norm1{nn::LayerNormOptions({features})}, norm2{nn::LayerNormOptions({features})};
+  const auto x = torch::randn({batch, tokens, features});
+  return [=]() mutable {
+    const torch::InferenceMode none_recorded;
+    const auto by_heads = [&](nn::Linear& project) {
+      return project(x).view({batch, tokens, heads, features / heads}).transpose(1, 2);
+    };
+    const auto scores = by_heads(q).matmul(by_heads(k).transpose(2, 3)).div_(8);
+    const auto mixed = scores.softmax(-1).matmul(by_heads(v));
+    const auto joined = mixed.transpose(1, 2).reshape({batch, tokens, features});
+    const auto first = norm1(x + attention(joined));
+    norm2(first + forward(hidden(first).relu_()));
   };
 }
 
@@ -150,8 +185,12 @@ int main(int argc, char** argv) {
          return train_perceptron({784, 1024, 256, 10});
        }},
       {"train digits", train_digits},
-      {"predict 1", [] { return predict(1); }},
-      {"predict 32", [] { return predict(32); }},
+      {"predict 1", [] { return predict_perceptron(1); }},
+      {"predict 32", [] { return predict_perceptron(32); }},
+      {"cnn 1", [] { return predict_convolutions(1); }},
+      {"cnn 32", [] { return predict_convolutions(32); }},
+      {"encoder 1", [] { return predict_encoder(1); }},
+      {"encoder 8", [] { return predict_encoder(8); }},
   };
   if (argc != 3 || !all.count(argv[1])) return 2;
   torch::set_num_threads(2);

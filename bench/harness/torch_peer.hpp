@@ -5,7 +5,7 @@
 
 namespace stoker::bench {
 
-/// bench/peers/torch_tensors.cpp, tuned as bench/README.md says.
+/// bench/peers/torch.cpp, tuned as bench/README.md says.
 [[nodiscard]] PeerProgram find_torch();
 
 }  // namespace stoker::bench
