@@ -135,7 +135,7 @@ stoker_compile_together(stoker_nn 16)
 stoker_compile_alone(api/train/loop/fit_run.cpp api/nn/graph/initializer.cpp)
 stoker_optimise_little(stoker_nn)
 list(APPEND STOKER_COMPONENTS nn)
-stoker_glob(onnx_sources pipeline/onnx/*/*.cpp api/onnx/*/*.cpp api/onnx/*/*/*.cpp)
+stoker_glob(onnx_sources pipeline/protobuf/*.cpp pipeline/onnx/*/*.cpp api/onnx/*/*.cpp api/onnx/*/*/*.cpp)
 stoker_library(onnx ${onnx_sources} "${STOKER_GENERATED_DIR}/onnx_operator_list.cpp"
                "${STOKER_GENERATED_DIR}/onnx_pass_list.cpp" "${STOKER_GENERATED_DIR}/onnx_export_list.cpp")
 target_link_libraries(stoker_onnx PUBLIC stoker_tensor PRIVATE PkgConfig::RE2)

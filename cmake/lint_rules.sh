@@ -33,7 +33,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "pipeline/kernel_graph pipeline/image " \
             "pipeline/tensor/graph pipeline/tensor/complex pipeline/tensor/program pipeline/tensor/passes " \
             "pipeline/tensor/fusion pipeline/tensor/lowering pipeline/tensor/control pipeline/tensor/files " \
-            "pipeline/onnx/graph pipeline/onnx/reading pipeline/onnx/writing " \
+            "pipeline/protobuf pipeline/onnx/graph pipeline/onnx/reading pipeline/onnx/writing " \
             "pipeline/script/lua pipeline/script/operations pipeline/script/run pipeline/script/library " \
             "api/observe api/script api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
             "api/onnx/types api/onnx/core api/onnx/loops api/onnx/tabular api/onnx/optimize api/onnx/run api/onnx/exporting api/onnx/exports api/onnx/passes api/onnx/operators " \
@@ -44,7 +44,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
       # Namespaces within stoker, of a folder and those below it.
       split("runtime/base=sanitizers kernels=kernels,cases,rules,processor kernels/image=kernels,image " \
             "kernels/indexing=indexing,cases kernels/glsl=glsl kernels/shader_tool=shader_tool device=device " \
-            "pipeline/image=codecs pipeline/tensor=expr pipeline/tensor/files=files pipeline/onnx=onnx,files " \
+            "pipeline/image=codecs pipeline/tensor=expr pipeline/tensor/files=files pipeline/onnx=onnx,files pipeline/protobuf=protobuf " \
             "pipeline/script=script api=image,script,onnx api/tensor/core=constants api/tensor/math=linalg,random api/onnx=onnx " \
             "api/nn=nn api/train=nn api/data=nn api/command_line=command_line api/model=models,onnx api/serve=serve", names, " ")
       for (i in names) {

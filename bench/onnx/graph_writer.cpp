@@ -15,7 +15,7 @@ namespace stoker::bench {
 namespace {
 
 using onnx::ElementType;
-using onnx::WireWriter;
+using protobuf::WireWriter;
 
 constexpr std::int64_t ir_version = 8;
 constexpr std::int64_t opset = 17;

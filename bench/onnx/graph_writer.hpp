@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "stoker/pipeline/onnx/writing/wire_writer.hpp"
+#include "stoker/pipeline/protobuf/wire_writer.hpp"
 
 namespace stoker::bench {
 
@@ -46,7 +46,7 @@ class GraphWriter {
   void save(const std::filesystem::path& path) const;
 
  private:
-  onnx::WireWriter nodes_, initializers_, inputs_, outputs_;
+  protobuf::WireWriter nodes_, initializers_, inputs_, outputs_;
   std::set<std::string> domains_;
 };
 

@@ -13,9 +13,12 @@
 #include "stoker/pipeline/onnx/reading/external_data.hpp"
 #include "stoker/pipeline/onnx/reading/findings.hpp"
 #include "stoker/pipeline/onnx/reading/read_options.hpp"
-#include "stoker/pipeline/onnx/reading/wire.hpp"
+#include "stoker/pipeline/protobuf/wire.hpp"
 
 namespace stoker::onnx {
+
+using protobuf::Progress;
+using protobuf::Wire;
 
 /// Domains that models use without an import, with the newest version that Stoker has operators of. ONNX Runtime, which
 /// brings these along, takes its newest one, too.
@@ -26,7 +29,7 @@ struct Reading {
   Reading(SharedBytes whole, std::string name, const ReadLimits& bounds,
           std::vector<std::filesystem::path> folders)
       : file{std::move(whole)},
-        progress{file.view, std::move(name)},
+        progress{file.view, std::move(name), "onnx"},
         limits{bounds},
         external{std::move(folders)},
         dense_left{bounds.dense_bytes} {}

@@ -3,6 +3,8 @@
 #include "stoker/pipeline/onnx/writing/value_writer.hpp"
 
 namespace stoker::onnx {
+
+using protobuf::WireWriter;
 namespace {
 
 WireWriter write_graph(const Graph& graph);

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
-#include "stoker/pipeline/onnx/writing/wire_writer.hpp"
+#include "stoker/pipeline/protobuf/wire_writer.hpp"
 
 namespace stoker::onnx {
 
 /// A ModelProto. All tensors stand in it: weights of external files, too.
-[[nodiscard]] WireWriter write_model(const ModelFile& model);
+[[nodiscard]] protobuf::WireWriter write_model(const ModelFile& model);
 
 }  // namespace stoker::onnx

@@ -1,6 +1,8 @@
 #include "stoker/pipeline/onnx/writing/value_writer.hpp"
 
 namespace stoker::onnx {
+
+using protobuf::WireWriter;
 namespace {
 
 /// SequenceProto.DataType and OptionalProto.DataType, in the order of ValueData's alternatives.

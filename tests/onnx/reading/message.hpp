@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "stoker/pipeline/onnx/reading/model_reader.hpp"
-#include "stoker/pipeline/onnx/writing/wire_writer.hpp"
+#include "stoker/pipeline/protobuf/wire_writer.hpp"
 
 namespace stoker::onnx {
 
@@ -70,7 +70,7 @@ struct Message {
 
   static std::string varint(std::uint64_t value) {
     std::string all;
-    WireWriter::append_varint(all, value);
+    protobuf::WireWriter::append_varint(all, value);
     return all;
   }
 };

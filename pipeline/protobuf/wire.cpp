@@ -1,13 +1,13 @@
-#include "stoker/pipeline/onnx/reading/wire.hpp"
+#include "stoker/pipeline/protobuf/wire.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace stoker::onnx {
+namespace stoker::protobuf {
 
 void Progress::damaged(const std::byte* at, std::string reason) {
   if (why_) return;
-  why_ = Error{"onnx",
+  why_ = Error{op_,
                ErrorCode::io_error,
                std::move(reason),
                {{"file", name_}, {"byte", std::to_string(at - file_.data())}}};
@@ -15,7 +15,7 @@ void Progress::damaged(const std::byte* at, std::string reason) {
 
 void Progress::exceeded(std::string_view limit, std::uint64_t most) {
   if (why_) return;
-  why_ = Error{"onnx",
+  why_ = Error{op_,
                ErrorCode::limit_exceeded,
                "more than " + std::to_string(most) + ' ' + std::string{limit},
                {{"file", name_}, {"limit", std::string{limit}}}};
@@ -53,7 +53,7 @@ bool Wire::next() {
     case Type::fixed64: length = 8; break;
     case Type::fixed32: length = 4; break;
     case Type::bytes: length = take_varint(rest_); break;
-    default: damaged(at_, "a field of a kind that ONNX does not use");
+    default: damaged(at_, "a field of an unknown kind");
   }
   if (number == 0 || number >= std::uint64_t{1} << 29U) damaged(at_, "a field without a number");
   if (!progress_->stopped() && length > rest_.size()) damaged(at_, "a field ends too late");
@@ -111,4 +111,4 @@ void Wire::reals(std::vector<float>& to) {
   if (!content.empty()) std::memcpy(to.data() + before, content.data(), content.size());
 }
 
-}  // namespace stoker::onnx
+}  // namespace stoker::protobuf

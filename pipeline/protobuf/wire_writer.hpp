@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace stoker::onnx {
+namespace stoker::protobuf {
 
 class WireWriter {
  public:
@@ -31,4 +31,4 @@ class WireWriter {
   std::string written_;
 };
 
-}  // namespace stoker::onnx
+}  // namespace stoker::protobuf

@@ -1,8 +1,8 @@
-#include "stoker/pipeline/onnx/writing/wire_writer.hpp"
+#include "stoker/pipeline/protobuf/wire_writer.hpp"
 
 #include <cstring>
 
-namespace stoker::onnx {
+namespace stoker::protobuf {
 namespace {
 
 /// The kinds of fields, as the format numbers them.
@@ -51,4 +51,4 @@ WireWriter& WireWriter::packed(std::uint64_t field, std::span<const std::int64_t
   return bytes(field, content);
 }
 
-}  // namespace stoker::onnx
+}  // namespace stoker::protobuf

@@ -1,6 +1,7 @@
 // A walk over the fields of a message in protobuf's wire format. Nothing is copied: what is read points into the
-// message. ONNX needs so little of the format that this walk is shorter than a schema with generated code; and a
-// process may hold any number of copies of protobuf beside it, and files may be larger than protobuf's 2 GiB.
+// message. ONNX files and gRPC requests need so little of the format that this walk is shorter than schemas with
+// generated code; and a process may hold any number of copies of protobuf beside it, and files may be larger than
+// protobuf's 2 GiB.
 // https://protobuf.dev/programming-guides/encoding
 //
 // Threads: one at a time. Lifetime: the message outlives the walk. Errors: none are returned. The first damage, or the
@@ -18,13 +19,14 @@
 
 #include "stoker/runtime/base/error.hpp"
 
-namespace stoker::onnx {
+namespace stoker::protobuf {
 
 /// How far the reading of a file got: why it stopped, if it did.
 class Progress {
  public:
-  Progress(std::span<const std::byte> file, std::string name) noexcept
-      : file_{file}, name_{std::move(name)} {}
+  /// `op`: that of errors. The texts outlive it.
+  Progress(std::span<const std::byte> file, std::string name, const char* op) noexcept
+      : file_{file}, name_{std::move(name)}, op_{op} {}
 
   /// io_error with the byte; `at` points into the file.
   void damaged(const std::byte* at, std::string reason);
@@ -38,6 +40,7 @@ class Progress {
  private:
   const std::span<const std::byte> file_;
   const std::string name_;
+  const char* op_;
   std::optional<Error> why_;
 };
 
@@ -90,4 +93,4 @@ class Wire {
   const std::byte* at_ = nullptr;
 };
 
-}  // namespace stoker::onnx
+}  // namespace stoker::protobuf
