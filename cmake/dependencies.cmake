@@ -18,6 +18,11 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 # It asks for -pthread, which the C library needs no more, and which defines a macro: Stoker::onnx could not use
 # the headers that another library has precompiled.
 set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
+# Without it there is no component Stoker::serve_grpc.
+pkg_check_modules(STOKER_GRPC IMPORTED_TARGET grpc++)
+if(STOKER_GRPC_FOUND)
+  set_target_properties(PkgConfig::STOKER_GRPC PROPERTIES INTERFACE_COMPILE_OPTIONS "")  # it defines a macro, too
+endif()
 # Lua compiled as C++: its errors are exceptions and run destructors.
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
 

@@ -34,12 +34,13 @@ set(components_of_train core glsl expr tensor nn script tensor_script nn_script)
 set(components_of_data core glsl expr tensor nn)
 set(components_of_model core glsl expr tensor nn onnx script nn_script model)
 set(components_of_serve core glsl expr tensor nn onnx script nn_script model serve serve_http)
+set(components_of_serve_grpc core glsl expr tensor nn onnx script nn_script model serve serve_grpc)
 set(components_of_onnx core glsl expr tensor onnx)
 set(components_of_onnx_library core glsl expr tensor onnx)
 set(components_of_script core glsl expr tensor script tensor_script)
 set(components_of_fuzz core glsl expr tensor nn onnx script nn_script model serve)
 # The folders whose tests are about tensors: their headers are precompiled, too.
-set(folders_of_tensors data fuzz guides model nn serve tensor train)
+set(folders_of_tensors data fuzz guides model nn serve serve_grpc tensor train)
 if(NOT STOKER_SEPARATED_ISAS)  # else isa_test.cpp looks at the objects of all of them
   set(components_of_kernels core glsl)
 endif()
@@ -50,7 +51,7 @@ file(GLOB test_folders CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/t
      "${CMAKE_CURRENT_SOURCE_DIR}/tests/*")
 foreach(folder ${test_folders})
   stoker_glob(test_sources tests/${folder}/*_test.cpp tests/${folder}/*/*_test.cpp)
-  if(NOT test_sources)
+  if(NOT test_sources OR (folder STREQUAL "serve_grpc" AND NOT STOKER_GRPC_FOUND))
     continue()
   endif()
   # Other sources in the folder are helpers of its tests.
@@ -91,6 +92,9 @@ foreach(folder ${test_folders})
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
                             DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB
                             ${CMAKE_DL_LIBS})
+  if(folder STREQUAL "serve_grpc")
+    target_link_libraries(tests_serve_grpc PRIVATE PkgConfig::STOKER_GRPC)
+  endif()
   target_include_directories(tests_${folder} PRIVATE "${STOKER_VULKAN_INCLUDE}"
                                                      "${STOKER_CONCURRENTQUEUE_INCLUDE}"
                                                      "${STOKER_DLPACK_INCLUDE}")

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stoker::protobuf {
 
@@ -23,7 +24,8 @@ class WireWriter {
   }
   WireWriter& packed(std::uint64_t field, std::span<const std::int64_t> values);
 
-  [[nodiscard]] const std::string& written() const noexcept { return written_; }
+  [[nodiscard]] const std::string& written() const& noexcept { return written_; }
+  [[nodiscard]] std::string written() && noexcept { return std::move(written_); }
 
   static void append_varint(std::string& to, std::uint64_t value);
 

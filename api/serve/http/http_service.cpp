@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "stoker/api/serve/calls/infer_call.hpp"
 #include "stoker/api/serve/http/answers.hpp"
-#include "stoker/api/serve/http/infer_call.hpp"
+#include "stoker/api/serve/http/infer_form.hpp"
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
 #include "stoker/api/serve/http/route.hpp"
@@ -122,9 +123,9 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
       return at_once(refusal(400, "Inference-Header-Content-Length is no number"));
     json_bytes = value;
   }
-  return InferCall::start(state->places, *model.serving, {route.model, model.version},
-                          {.tensor_bytes = state->options.max_tensor_bytes}, json_bytes,
-                          std::move(question.body));
+  return InferCall<InferForm>::start(
+      state->places, *model.serving, {route.model, model.version},
+      {std::move(question.body), json_bytes, {.tensor_bytes = state->options.max_tensor_bytes}});
 }
 
 Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,

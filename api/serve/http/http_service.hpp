@@ -25,7 +25,7 @@
 #include <string_view>
 
 #include "stoker/api/serve/http/exchange.hpp"
-#include "stoker/api/serve/http/served_models.hpp"
+#include "stoker/api/serve/models/served_models.hpp"
 
 namespace stoker {
 

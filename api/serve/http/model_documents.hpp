@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "stoker/api/serve/http/served_models.hpp"
+#include "stoker/api/serve/models/served_models.hpp"
 
 namespace stoker::serve::http {
 

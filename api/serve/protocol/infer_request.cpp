@@ -5,9 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "stoker/api/serve/protocol/datatype.hpp"
 #include "stoker/api/serve/protocol/input_reader.hpp"
-#include "stoker/runtime/base/nearest_name.hpp"
+#include "stoker/api/serve/protocol/requested_outputs.hpp"
 
 namespace stoker::serve::protocol {
 namespace {
@@ -18,13 +17,6 @@ void read_id(JsonReader& reader, std::size_t most_bytes, std::string& id) {
   if (id.size() > most_bytes)
     refuse(ErrorCode::limit_exceeded,
            "the id has more than " + std::to_string(most_bytes) + " bytes");
-}
-
-void read_timeout(JsonReader& reader, InferRequest& request) {
-  // Longer than anybody waits, and short enough to be counted in nanoseconds.
-  constexpr std::uint64_t longest = std::uint64_t{1} << 52U;
-  const std::uint64_t given = reader.unsigned_integer();
-  if (given > 0) request.timeout = std::chrono::microseconds{std::min(given, longest)};
 }
 
 /// 0, "" and false say that there is none.
@@ -47,10 +39,9 @@ void read_parameters(JsonReader& reader, InferRequest& request) {
     if (place == 0) {
       request.binary_outputs = reader.boolean();
     } else if (place == 1) {
-      read_timeout(reader, request);
+      request.set_timeout(reader.unsigned_integer());
     } else if (place == 2) {
-      if (const std::uint64_t level = reader.unsigned_integer(); level > 0)
-        request.priority = level;
+      request.set_priority(reader.unsigned_integer());
     } else if (place < known.size()) {
       refuse_sequence(reader, known[place]);
     } else {
@@ -90,18 +81,7 @@ void read_output_entry(JsonReader& reader, const AnyModel& model, InferRequest& 
   });
   if ((seen & 1U) == 0)
     refuse(ErrorCode::invalid_argument, "an output has no 'name'" + reader.place(reader.at()));
-  const std::vector<onnx::ValueInfo>& outputs = model.outputs();
-  if (std::ranges::find(outputs, output.name, &onnx::ValueInfo::name) == outputs.end()) {
-    std::vector<std::string_view> names;
-    names.reserve(outputs.size());
-    for (const onnx::ValueInfo& one : outputs) names.emplace_back(one.name);
-    refuse(ErrorCode::not_found,
-           "the model has no output " + in_quotes(output.name) + did_you_mean(output.name, names));
-  }
-  if (std::ranges::find(request.outputs, output.name, &RequestedOutput::name) !=
-      request.outputs.end())
-    refuse(ErrorCode::invalid_argument, "output " + in_quotes(output.name) + " occurs twice");
-  request.outputs.push_back(std::move(output));
+  request_output(model, std::move(output), request);
 }
 
 void read_outputs(JsonReader& reader, const AnyModel& model, InferRequest& request) {
@@ -109,48 +89,7 @@ void read_outputs(JsonReader& reader, const AnyModel& model, InferRequest& reque
   reader.list([&] { read_output_entry(reader, model, request); });
 }
 
-/// Whether the protocol has a form for it, as far as the declaration says.
-bool is_expressible(const onnx::ValueInfo& output) {
-  const onnx::ValueType* const tensor = tensor_of(output.type);
-  return tensor &&
-         (tensor->element == onnx::ElementType::undefined || !datatype_of(tensor->element).empty());
-}
-
-/// Refuses what cannot be answered before anything is computed.
-void check_output(const InferRequest& request, const RequestedOutput& output,
-                  const onnx::ValueInfo& declared) {
-  const std::string which = "output " + in_quotes(output.name);
-  if (!is_expressible(declared))
-    refuse(ErrorCode::unsupported,
-           which + " is " + declared.type.to_string() + ", which the protocol cannot express");
-  check_form(request, output, tensor_of(declared.type)->element);
-}
-
-void finish_outputs(const AnyModel& model, InferRequest& request) {
-  request.names_outputs = !request.outputs.empty();
-  if (!request.names_outputs) {
-    request.outputs.reserve(model.outputs().size());
-    for (const onnx::ValueInfo& output : model.outputs())
-      if (is_expressible(output)) request.outputs.push_back({.name = output.name});
-  }
-  for (const RequestedOutput& output : request.outputs)
-    check_output(request, output,
-                 *std::ranges::find(model.outputs(), output.name, &onnx::ValueInfo::name));
-}
-
 }  // namespace
-
-void check_form(const InferRequest& request, const RequestedOutput& output,
-                onnx::ElementType type) {
-  const std::string which =
-      "output " + in_quotes(output.name) + " is " + std::string{datatype_of(type)};
-  const bool has_classes = type != onnx::ElementType::string && type != onnx::ElementType::boolean;
-  if (output.classification > 0 && !has_classes)
-    refuse(ErrorCode::invalid_argument, which + ", which has no classes");
-  if (output.classification == 0 && !has_json(type) && !request.is_binary(output))
-    refuse(ErrorCode::invalid_argument,
-           which + ", which has no form in JSON; ask for it with binary_data");
-}
 
 InferRequest read_infer_request(std::span<const std::byte> body,
                                 std::optional<std::uint64_t> json_bytes, const AnyModel& model,

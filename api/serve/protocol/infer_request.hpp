@@ -40,6 +40,8 @@
 
 namespace stoker::serve::protocol {
 
+inline constexpr const char* json_bytes_header = "Inference-Header-Content-Length";
+
 struct RequestedOutput {
   std::string name = {};
   std::optional<bool> binary = {};   ///< none: as InferRequest::binary_outputs says
@@ -56,6 +58,15 @@ struct InferRequest {
   bool names_outputs = false;   ///< whether `outputs` came from the request
   bool binary_outputs = false;  ///< the parameter `binary_data_output`
 
+  /// The parameters of these names: microseconds, and a level.
+  void set_timeout(std::uint64_t us) noexcept {
+    // Longer than anybody waits, and short enough to be counted in nanoseconds.
+    constexpr std::uint64_t longest = std::uint64_t{1} << 52U;
+    if (us > 0) timeout = std::chrono::microseconds{us < longest ? us : longest};
+  }
+  void set_priority(std::uint64_t level) noexcept {
+    if (level > 0) priority = level;
+  }
   [[nodiscard]] bool is_binary(const RequestedOutput& output) const noexcept {
     return output.binary.value_or(binary_outputs);
   }
@@ -72,9 +83,5 @@ struct BodyLimits {
 [[nodiscard]] InferRequest read_infer_request(std::span<const std::byte> body,
                                               std::optional<std::uint64_t> json_bytes,
                                               const AnyModel& model, const BodyLimits& limits = {});
-
-/// Refuses to answer with an output of that type in the requested form: invalid_argument for FP16 and BF16 in JSON, and
-/// for classes of strings and booleans.
-void check_form(const InferRequest& request, const RequestedOutput& output, onnx::ElementType type);
 
 }  // namespace stoker::serve::protocol

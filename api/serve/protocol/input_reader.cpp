@@ -5,67 +5,26 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/api/serve/protocol/binary_elements.hpp"
 #include "stoker/api/serve/protocol/datatype.hpp"
-#include "stoker/api/serve/protocol/tensor_memory.hpp"
-#include "stoker/runtime/base/nearest_name.hpp"
+#include "stoker/api/serve/protocol/refusal.hpp"
 
 namespace stoker::serve::protocol {
-namespace {
-
-std::string shown(const ExpectedTensor& tensor) {
-  return std::string{datatype_of(tensor.type)} + " " + tensor.shape.to_string();
-}
-
-[[noreturn]] void refuse_input(ErrorCode code, std::string_view name, const std::string& why) {
-  refuse(code, "input " + in_quotes(name) + ": " + why);
-}
-
-bool fits(const onnx::ValueType& declared, const Shape& shape) {
-  if (!declared.dims) return true;
-  // A number may come as a list of one.
-  if (declared.dims->empty()) return shape.elements() == 1;
-  return std::ranges::equal(*declared.dims, shape,
-                            [](const onnx::Dimension& dimension, std::int64_t extent) {
-                              return dimension.extent.value_or(extent) == extent;
-                            });
-}
-
-/// `bytes` that can be filled are those of the tensor's own memory.
-template <class Fill>
-onnx::Value made(const Device& device, const ExpectedTensor& tensor, Fill&& fill) {
-  TensorMemory memory{device, {*onnx::carrier_of(tensor.type), tensor.shape}};
-  fill(memory.bytes());
-  return {std::move(memory).tensor(), tensor.type};
-}
-
-}  // namespace
 
 InputReader::InputReader(JsonReader& reader, std::optional<std::span<const std::byte>> binary,
                          const AnyModel& model, std::uint64_t most_bytes) noexcept
-    : reader_{reader},
-      binary_{binary},
-      model_{model},
-      most_bytes_{most_bytes},
-      bytes_left_{most_bytes} {}
+    : reader_{reader}, binary_{binary}, inputs_{model, most_bytes} {}
 
 void InputReader::read() {
   reader_.list([this] { read_entry(); });
 }
 
 NamedValues InputReader::finish() && {
-  for (const onnx::ValueInfo& input : model_.inputs()) {
-    if (inputs_.contains(input.name) || model_.may_lack(input)) continue;
-    const onnx::ValueType* const tensor = tensor_of(input.type);
-    const std::string expected = tensor ? declared_tensor(*tensor) : input.type.to_string();
-    refuse(ErrorCode::invalid_argument,
-           "input " + in_quotes(input.name) + " (" + expected + ") is missing");
-  }
+  NamedValues inputs = std::move(inputs_).finish();
   if (binary_ && !binary_->empty())
     refuse(ErrorCode::invalid_argument,
            std::to_string(binary_->size()) + " bytes follow the last binary tensor; do " +
                json_bytes_header + " and each binary_data_size add up?");
-  return std::move(inputs_);
+  return inputs;
 }
 
 void InputReader::read_entry() {
@@ -97,7 +56,7 @@ void InputReader::read_entry() {
     refuse_input(ErrorCode::invalid_argument, *entry.name,
                  "it has both 'data' and 'binary_data_size'");
   if (!entry.value.is_given()) fill(entry);
-  inputs_.emplace(std::move(*entry.name), std::move(entry.value));
+  inputs_.add(std::move(*entry.name), std::move(entry.value));
 }
 
 Shape InputReader::read_shape() {
@@ -155,33 +114,9 @@ void InputReader::read_data(Entry& entry) {
 
 void InputReader::fill(Entry& entry) {
   const ExpectedTensor tensor{*entry.name, *entry.type, *entry.shape};
-  check_declared(tensor);
+  inputs_.check(tensor);
   entry.value =
       entry.binary_size ? from_binary(tensor, *entry.binary_size) : from_json(tensor, entry.data);
-}
-
-void InputReader::check_declared(const ExpectedTensor& tensor) const {
-  const std::vector<onnx::ValueInfo>& inputs = model_.inputs();
-  const auto found = std::ranges::find(inputs, tensor.name, &onnx::ValueInfo::name);
-  if (found == inputs.end()) {
-    std::vector<std::string_view> known;
-    known.reserve(inputs.size());
-    for (const onnx::ValueInfo& input : inputs) known.emplace_back(input.name);
-    refuse(ErrorCode::not_found,
-           "the model has no input " + in_quotes(tensor.name) + did_you_mean(tensor.name, known));
-  }
-  if (inputs_.contains(tensor.name))
-    refuse_input(ErrorCode::invalid_argument, tensor.name, "it occurs twice");
-  const onnx::ValueType* const declared = tensor_of(found->type);
-  const bool has_any_type = declared && declared->element == onnx::ElementType::undefined;
-  if (!declared || (!has_any_type && datatype_of(declared->element).empty()))
-    refuse_input(ErrorCode::unsupported, tensor.name,
-                 "it is " + found->type.to_string() + ", which the protocol cannot express");
-  const std::string expected = "expected " + declared_tensor(*declared) + ", came " + shown(tensor);
-  if (!has_any_type && declared->element != tensor.type)
-    refuse_input(ErrorCode::dtype_mismatch, tensor.name, expected);
-  if (!fits(*declared, tensor.shape))
-    refuse_input(ErrorCode::shape_mismatch, tensor.name, expected);
 }
 
 onnx::Value InputReader::from_json(const ExpectedTensor& tensor, const char* data) {
@@ -195,14 +130,13 @@ onnx::Value InputReader::from_json(const ExpectedTensor& tensor, const char* dat
   onnx::Value value;
   if (tensor.type == onnx::ElementType::string) {
     const auto count = static_cast<std::uint64_t>(tensor.shape.elements());
-    spend(count * sizeof(std::string));
-    onnx::Texts texts{tensor.shape, read_strings(reader_, tensor, bytes_left_)};
-    for (const std::string& one : texts.strings) spend(one.size());
+    inputs_.spend(count * sizeof(std::string));
+    onnx::Texts texts{tensor.shape, read_strings(reader_, tensor, inputs_.bytes_left())};
+    for (const std::string& one : texts.strings) inputs_.spend(one.size());
     value = onnx::Value{std::move(texts)};
   } else {
-    spend(TensorSpec{*onnx::carrier_of(tensor.type), tensor.shape}.bytes());
-    value = made(model_.device(), tensor,
-                 [&](std::span<std::byte> into) { read_elements(reader_, tensor, into); });
+    value = inputs_.made(tensor,
+                         [&](std::span<std::byte> into) { read_elements(reader_, tensor, into); });
   }
   reader_.move_to(std::max(after, reader_.at()));
   return value;
@@ -219,21 +153,9 @@ onnx::Value InputReader::from_binary(const ExpectedTensor& tensor, std::uint64_t
                      std::to_string(binary_->size()) +
                      " bytes are left behind the JSON and the tensors before it");
   const std::span<const std::byte> bytes = binary_->first(size);
-  check_bytes_for(tensor, bytes);
+  onnx::Value value = inputs_.from_binary(tensor, bytes);
   binary_ = binary_->subspan(size);
-  spend(size);
-  if (tensor.type != onnx::ElementType::string)
-    return made(model_.device(), tensor,
-                [&](std::span<std::byte> into) { read_binary(tensor, bytes, into); });
-  spend(static_cast<std::uint64_t>(tensor.shape.elements()) * sizeof(std::string));
-  return onnx::Value{onnx::Texts{tensor.shape, read_binary_strings(tensor, bytes)}};
-}
-
-void InputReader::spend(std::uint64_t bytes) {
-  if (bytes > bytes_left_)
-    refuse(ErrorCode::limit_exceeded,
-           "the inputs of the request have more than " + std::to_string(most_bytes_) + " bytes");
-  bytes_left_ -= bytes;
+  return value;
 }
 
 }  // namespace stoker::serve::protocol

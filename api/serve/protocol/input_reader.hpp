@@ -10,12 +10,11 @@
 #include <string>
 
 #include "stoker/api/model/core/model.hpp"
-#include "stoker/api/serve/protocol/json_elements.hpp"
+#include "stoker/api/serve/protocol/infer_request.hpp"
 #include "stoker/api/serve/protocol/json_reader.hpp"
+#include "stoker/api/serve/protocol/request_inputs.hpp"
 
 namespace stoker::serve::protocol {
-
-inline constexpr const char* json_bytes_header = "Inference-Header-Content-Length";
 
 class InputReader {
  public:
@@ -45,17 +44,12 @@ class InputReader {
   void read_data(Entry& entry);
   /// Checks the entry against the model, then reads its elements.
   void fill(Entry& entry);
-  void check_declared(const ExpectedTensor& tensor) const;
   [[nodiscard]] onnx::Value from_json(const ExpectedTensor& tensor, const char* data);
   [[nodiscard]] onnx::Value from_binary(const ExpectedTensor& tensor, std::uint64_t size);
-  void spend(std::uint64_t bytes);
 
   JsonReader& reader_;
   std::optional<std::span<const std::byte>> binary_;
-  const AnyModel& model_;
-  const std::uint64_t most_bytes_;
-  std::uint64_t bytes_left_;
-  NamedValues inputs_;
+  RequestInputs inputs_;
 };
 
 }  // namespace stoker::serve::protocol

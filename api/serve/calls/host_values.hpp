@@ -5,10 +5,10 @@
 
 #include "stoker/api/model/core/model.hpp"
 
-namespace stoker::serve::http {
+namespace stoker::serve {
 
 /// The computed outputs as onnx::Known, so that writing them waits for nothing. Sequences and maps stay as they are.
 /// Errors are in the future: device_lost and others of reading. cancel() on it drops the copies.
 [[nodiscard]] Future<NamedValues> on_host(const Device& device, const NamedValues& outputs);
 
-}  // namespace stoker::serve::http
+}  // namespace stoker::serve

@@ -1,4 +1,4 @@
-#include "stoker/api/serve/http/served_models.hpp"
+#include "stoker/api/serve/models/served_models.hpp"
 
 #include <utility>
 

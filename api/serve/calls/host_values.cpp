@@ -1,4 +1,4 @@
-#include "stoker/api/serve/http/host_values.hpp"
+#include "stoker/api/serve/calls/host_values.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "stoker/api/tensor/core/transfer.hpp"
 #include "stoker/runtime/futures/when.hpp"
 
-namespace stoker::serve::http {
+namespace stoker::serve {
 namespace {
 
 /// The value whose tensor must be read for `value`; null: none.
@@ -45,4 +45,4 @@ Future<NamedValues> on_host(const Device& device, const NamedValues& outputs) {
             });
 }
 
-}  // namespace stoker::serve::http
+}  // namespace stoker::serve

@@ -1,0 +1,204 @@
+// One inference request of a server, from the message that came to its answer. The form of messages is a parameter:
+// bodies of HTTP, messages of gRPC.
+//
+//     read the message ─▶ Serving::run() ─▶ outputs to the host ─▶ write the answer
+//
+// Messages of up to `small_message` bytes are read and written on the system's executor, larger ones on its pool for
+// blocking work. The thread that starts the call only posts.
+//
+// Threads: any may start and cancel. Lifetime: the call keeps itself until it is answered; the system outlives it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "stoker/api/serve/calls/host_values.hpp"
+#include "stoker/api/serve/protocol/infer_response.hpp"
+#include "stoker/api/serve/serving.hpp"
+#include "stoker/runtime/base/never_destroyed.hpp"
+#include "stoker/runtime/execution/clock.hpp"
+#include "stoker/runtime/futures/blocking_pool.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
+
+namespace stoker::serve {
+
+/// Where calls run.
+struct CallPlaces {
+  std::shared_ptr<Executor> executor;
+  BlockingPool* pool = nullptr;
+};
+
+/// A request in its form, a value that is used once, one step at a time.
+template <class Form>
+concept CallForm = requires(Form form, const Form& given, const AnyModel& model,
+                            const protocol::InferRequest& request,
+                            const protocol::ModelLabel& label, const NamedValues& outputs,
+                            const Error& error) {
+  /// What answers the call: a shared pointer.
+  typename Form::Answer;
+  { given.bytes() } -> std::same_as<std::size_t>;
+  /// Once; the message may go then. Throws what is wrong with it.
+  { form.read(model) } -> std::same_as<protocol::InferRequest>;
+  { given.write(request, label, outputs) } -> std::same_as<typename Form::Answer>;
+  /// What is wrong with the request, and why an accepted one has no outputs.
+  { given.refused(error, label.name) } -> std::same_as<typename Form::Answer>;
+  { given.failed(error, label.name) } -> std::same_as<typename Form::Answer>;
+  /// For when there is no memory for any other.
+  { Form::nothing() } -> std::same_as<typename Form::Answer>;
+};
+
+template <CallForm Form> class InferCall final : public FutureState<typename Form::Answer> {
+ public:
+  using Answer = typename Form::Answer;
+  static constexpr std::size_t small_message = std::size_t{64} << 10;
+
+  /// The future always has an answer, never an error. cancel() on it cancels the request; the answer then says so.
+  [[nodiscard]] static Future<Answer> start(CallPlaces places, const Serving& serving,
+                                            protocol::ModelLabel label, Form form) {
+    const Ptr call{new InferCall{std::move(places), serving, std::move(label),  // NOLINT: counted
+                                 std::move(form)}};
+    try {
+      call->go_on(call->form_.bytes(), &InferCall::read);
+    } catch (...) {
+      call->answer(call->form_.failed(error_from_current_exception("infer"), call->label_.name));
+    }
+    return Future<Answer>{call};
+  }
+
+  void cancel() noexcept override {
+    const Ptr self{this};
+    boost::intrusive_ptr<FutureCore> work;
+    {
+      const std::lock_guard lock{mutex_};
+      cancelled_ = true;
+      work = std::move(work_);
+    }
+    if (work) work->cancel();
+    try {
+      answer(form_.failed(cancelled_error("infer"), label_.name));
+    } catch (...) {
+      answer(nullptr);
+    }
+  }
+
+ private:
+  using Ptr = boost::intrusive_ptr<InferCall>;
+
+  InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label, Form form)
+      : places_{std::move(places)},
+        serving_{serving},
+        label_{std::move(label)},
+        asked_{places_.executor->clock().now()},
+        form_{std::move(form)} {}
+
+  /// Takes the step where so many bytes may be read or written; later, never within this call.
+  void go_on(std::size_t bytes, void (InferCall::*step)()) {
+    auto next = [self = Ptr{this}, step] { self->take([&] { (*self.*step)(); }); };
+    if (bytes <= small_message) return places_.executor->post(std::move(next));
+    static_cast<void>(places_.pool->run(std::move(next)));
+  }
+
+  /// Takes the step unless the call was answered; what it throws becomes the answer.
+  template <class Step> void take(Step&& step) noexcept {
+    if (this->ready()) return;  // it was cancelled
+    try {
+      try {
+        step();
+      } catch (...) {
+        answer(form_.refused(error_from_current_exception("infer"), label_.name));
+      }
+    } catch (...) {
+      answer(nullptr);
+    }
+  }
+
+  /// Hands its outcome to `next`. cancel() reaches this work from now on.
+  void follow(const Future<NamedValues>& work,
+              void (InferCall::*next)(const Result<NamedValues>&)) {
+    bool cancelled = false;
+    {
+      const std::lock_guard lock{mutex_};
+      work_ = work.state();
+      cancelled = cancelled_;
+    }
+    if (cancelled) work.cancel();
+    static_cast<void>(
+        work.then(*places_.executor, [self = Ptr{this}, next](const Result<NamedValues>& outcome) {
+          self->take([&] { (*self.*next)(outcome); });
+        }));
+  }
+
+  void read() {
+    request_ = form_.read(serving_.model());
+    const Future<NamedValues> running = serving_.run(request_.inputs, {.deadline = time_left()});
+    request_.inputs.clear();  // the serving has them
+    follow(running, &InferCall::computed);
+  }
+
+  void computed(const Result<NamedValues>& outputs) {
+    if (!outputs) return answer(form_.failed(outputs.error(), label_.name));
+    follow(on_host(serving_.model().device(), *outputs), &InferCall::copied);
+  }
+
+  void copied(const Result<NamedValues>& outputs) {
+    if (!outputs) return answer(form_.failed(outputs.error(), label_.name));
+    outputs_ = *outputs;
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : outputs_)
+      if (value.is_tensor())
+        bytes += static_cast<std::size_t>(value.shape().elements()) * 4;  // an estimate is enough
+    if (bytes <= small_message) return write();
+    try {
+      go_on(bytes, &InferCall::write);
+    } catch (const Error&) {  // the pool is full: better late than lost
+      write();
+    }
+  }
+
+  void write() {
+    Answer written = form_.write(request_, label_, outputs_);
+    outputs_.clear();
+    answer(std::move(written));
+  }
+
+  void answer(Answer answer) noexcept {
+    static constinit NeverDestroyed<Answer> made;
+    const Answer& nothing = made.get([] { return Form::nothing(); });
+    const Ptr self{this};
+    boost::intrusive_ptr<FutureCore> work;  // it holds outputs
+    {
+      const std::lock_guard lock{mutex_};
+      work = std::move(work_);
+    }
+    static_cast<void>(this->complete(answer ? std::move(answer) : nothing));
+  }
+
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left() const {
+    if (!request_.timeout) return {};
+    const auto gone = places_.executor->clock().now() - asked_;
+    // The serving refuses nothing: a deadline that has passed is told as such.
+    return std::max<std::chrono::nanoseconds>(*request_.timeout - gone,
+                                              std::chrono::nanoseconds{1});
+  }
+
+  const CallPlaces places_;
+  const Serving serving_;
+  const protocol::ModelLabel label_;
+  const Clock::time_point asked_;
+  // One step at a time.
+  Form form_;
+  protocol::InferRequest request_;
+  NamedValues outputs_;
+
+  std::mutex mutex_;  // of what follows
+  bool cancelled_ = false;
+  boost::intrusive_ptr<FutureCore> work_;
+};
+
+}  // namespace stoker::serve
