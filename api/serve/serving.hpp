@@ -29,6 +29,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -51,6 +52,9 @@ class Serving {
       : core_{std::move(core)} {}
 
   [[nodiscard]] const AnyModel& model() const noexcept;
+  /// How many priority levels there are, and the level of requests that name none.
+  [[nodiscard]] std::size_t priorities() const noexcept;
+  [[nodiscard]] std::size_t default_priority() const noexcept;
 
   /// Does not wait. The future holds the outputs by name; cancel() on it cancels the request. An idle serving may
   /// start the model on the calling thread, and compute it there if that takes no longer than waking another one.

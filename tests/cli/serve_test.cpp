@@ -116,6 +116,10 @@ TEST_F(ServeCommand, says_what_each_model_will_do) {
   EXPECT_TRUE(contains(result.out, "batches of up to 8 rows\n  inputs: x float[rows,2]\n"))
       << result.out;
   EXPECT_TRUE(contains(result.out, "memory in use: ")) << result.out;
+  const CommandResult level =
+      serve({"double.lua", "--priority-levels", "2", "--default-priority", "3"});
+  EXPECT_EQ(level.exit_code, 2);
+  EXPECT_TRUE(contains(level.err, "there are only 2 --priority-levels")) << level.err;
   EXPECT_FALSE(contains(result.out, "listening"));
 }
 

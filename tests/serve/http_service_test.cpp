@@ -164,6 +164,35 @@ TEST_F(AnsweredByHttp, answers_504_when_the_time_of_a_request_is_over) {
 }
 
 TEST_F(AnsweredByHttp, keeps_what_a_failed_model_says_to_itself) {
+TEST_F(AnsweredByHttp, serves_requests_by_their_priority) {
+  models->set("levels", serve("levels", {.batch_size = 2,
+                                         .batch_timeout = 1h,
+                                         .wait = BatchWait::full,
+                                         .priorities = {{}, {}},
+                                         .default_priority = 2}));
+  const Serving levels = *models->snapshot()->at("levels").serving;
+  // A batch that waits for its second row shows at which level the first one does.
+  const auto level_of = [&](const std::string& priority) {
+    std::string body = rows(1, 2);
+    body.insert(1, R"("parameters":{"priority":)" + priority + "},");
+    const Future<HttpAnswerPtr> one =
+        service.answer({.method = "POST", .target = "/v2/models/levels/infer", .body = body});
+    while (levels.status().get().queued == 0) std::this_thread::yield();
+    const ServingStatus status = levels.status().get();
+    one.cancel();
+    while (levels.status().get().queued != 0) std::this_thread::yield();
+    return status.levels[0].queued == 1 ? 1 : 2;
+  };
+  EXPECT_EQ(level_of("1"), 1);
+  EXPECT_EQ(level_of("2"), 2);
+  EXPECT_EQ(level_of("0"), 2) << "the default one";
+  EXPECT_EQ(level_of("3"), 2) << "there are two";
+  EXPECT_EQ(level_of("18446744073709551615"), 2);
+  const json batching = document(get("/v2/models/levels/config"))["dynamic_batching"];
+  EXPECT_EQ(batching["priority_levels"], 2);
+  EXPECT_EQ(batching["default_priority_level"], 2);
+}
+
   const AnyModel model = load_model(folder.write("picky.lua", R"(
     return {inputs = {{name = "x", shape = {1}}}, outputs = {"y"},
             predict = function(given) error("secret at /home/x") end})"),

@@ -52,6 +52,8 @@ Serving load(const System& system, const ServeWords& words, const std::string& n
   const AnyModel model = load_model(file, options);
   ServingOptions serving{.name = name,
                          .batch_size = static_cast<std::int64_t>(words.batch_size),
+                         .priorities = std::vector<PriorityLevel>(words.priority_levels),
+                         .default_priority = words.default_priority,
                          .max_requests = words.queue};
   if (words.batch_timeout_s > 0) {
     serving.batch_timeout = time_of(words.batch_timeout_s);
@@ -179,6 +181,7 @@ void add_serve(CLI::App& app, Choice& choice) {
       return serve(*words, models, port);
     };
   });
+    words->require_consistent();
 }
 
 }  // namespace stoker::command_line

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint16_t default_port = 8000;
 constexpr std::uint64_t most_port = 65535;
+constexpr std::uint64_t most_levels = 100;
 
 constexpr const char* footer = R"(
 Examples:
@@ -48,6 +49,13 @@ std::vector<std::pair<std::string, std::string>> ServeWords::named_models() cons
     named.emplace_back(std::move(name), std::move(file));
   }
   return named;
+}
+
+void ServeWords::require_consistent() const {
+  if (default_priority > priority_levels)
+    throw CLI::ValidationError{
+        "--default-priority",
+        "there are only " + std::to_string(priority_levels) + " --priority-levels"};
 }
 
 std::uint16_t ServeWords::chosen_port() const {
@@ -84,6 +92,14 @@ void add_serve_words(CLI::App& verb, ServeWords& words) {
   add_whole(
       verb, "--queue", {1, 1'000'000'000}, [&words](std::uint64_t n) { words.queue = n; },
       "Requests that may wait for each model (1024); others are refused");
+  add_whole(
+      verb, "--priority-levels", {1, most_levels},
+      [&words](std::uint64_t n) { words.priority_levels = n; },
+      "Levels of the parameter 'priority' (1); 1 is served first");
+  add_whole(
+      verb, "--default-priority", {1, most_levels},
+      [&words](std::uint64_t n) { words.default_priority = n; },
+      "The level of requests that name none, or none that is there (1)");
   add_whole(
       verb, "--threads", {1, 1024}, [&words](std::uint64_t n) { words.threads = n; },
       "Threads that read and write connections (1)");

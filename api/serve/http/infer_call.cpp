@@ -102,7 +102,8 @@ void InferCall::read() {
   request_ = protocol::read_infer_request(std::as_bytes(std::span{body_}), json_bytes_,
                                           serving_.model(), limits_);
   body_ = {};
-  const Future<NamedValues> running = serving_.run(request_.inputs, {.deadline = time_left()});
+  const Future<NamedValues> running =
+      serving_.run(request_.inputs, {.deadline = time_left(), .priority = priority()});
   request_.inputs.clear();  // the serving has them
   follow(running, &InferCall::computed);
 }
@@ -148,6 +149,11 @@ void InferCall::answer(const HttpAnswerPtr& answer) noexcept {
     work = std::move(work_);
   }
   static_cast<void>(complete(answer ? answer : nothing));
+}
+
+std::size_t InferCall::priority() const noexcept {
+  const std::uint64_t level = request_.priority.value_or(0);
+  return level <= serving_.priorities() ? static_cast<std::size_t>(level) : 0;
 }
 
 std::optional<std::chrono::nanoseconds> InferCall::time_left() const {

@@ -60,6 +60,8 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   void answer(const HttpAnswerPtr& answer) noexcept;
   /// Hands its outcome to `next`. cancel() reaches this work from now on.
   void follow(const Future<NamedValues>& work, void (InferCall::*next)(const Result<NamedValues>&));
+  /// As Triton has it: what names no level means the default one.
+  [[nodiscard]] std::size_t priority() const noexcept;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left() const;
 
   const CallPlaces places_;
