@@ -19,7 +19,7 @@
 //
 //     overloaded         too many requests wait, of its key or of its priority; the detail `retry_after_ms` says when
 //                        to come again
-//     limit_exceeded     the request alone has more bytes than may wait
+//     limit_exceeded     the request alone has more bytes than may wait, or more rows than `max_request_batches` hold
 //     deadline_exceeded  its deadline passed, while it waited or while it ran; or it waited for longer than its
 //                        priority allows
 //     cancelled          cancel() was called
@@ -72,7 +72,8 @@ class Serving {
 
   /// Fails with closed when the serving has ended.
   [[nodiscard]] Future<ServingStatus> status() const;
-  /// Accepts no further requests. Ready when all accepted ones are answered; the serving then still exists.
+  /// Accepts no further requests; those that wait for a full batch run as they are. Ready when all accepted ones are
+  /// answered; the serving then still exists.
   [[nodiscard]] Future<void> drain() const;
   /// Ends the serving: requests that wait are told at once, batches that run are waited for, at most for
   /// ServingOptions::shutdown. Ready when it has ended.

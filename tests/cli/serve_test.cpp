@@ -5,6 +5,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 
 #include "command_folder.hpp"
 #include "stoker/tests/checkout/checkout.hpp"
@@ -71,6 +72,20 @@ TEST_F(ServeCommand, serves_until_a_signal_comes) {
   EXPECT_TRUE(contains(result.err, "POST /v2/models/again/infer 200 ")) << result.err;
 }
 
+TEST_F(ServeCommand, does_not_wait_for_full_batches_when_it_ends) {
+  const auto process = start({"double.lua", "--port", "0", "--batch-timeout", "10000"});
+  RawClient waiting{port_of(*process)};
+  RawClient watching{port_of(*process)};
+  waiting.send(post("/v2/models/double/infer", body));
+  while (!contains(watching.ask(get("/metrics")).body, "stoker_queue_depth{model=\"double\"} 1"))
+    std::this_thread::yield();
+  process->signal(SIGTERM);
+  EXPECT_EQ(waiting.receive().status, 200U);
+  waiting.close();
+  watching.close();
+  EXPECT_EQ(process->finish().exit_code, 0);
+}
+
 TEST_F(ServeCommand, listens_at_the_port_of_its_surroundings) {
   setenv("PORT", "0", 1);
   const auto process = start({"double.lua"});
@@ -101,6 +116,10 @@ TEST_F(ServeCommand, refuses_at_its_start_what_cannot_work) {
   EXPECT_EQ(serve({}).exit_code, 2);
   EXPECT_EQ(serve({"double.lua", "--port", "70000"}).exit_code, 2);
   EXPECT_EQ(serve({"=double.lua"}).exit_code, 2);
+  const CommandResult level =
+      serve({"double.lua", "--priority-levels", "2", "--default-priority", "3"});
+  EXPECT_EQ(level.exit_code, 2);
+  EXPECT_TRUE(contains(level.err, "there are only 2 --priority-levels")) << level.err;
 }
 
 TEST_F(ServeCommand, refuses_what_is_no_model) {
@@ -116,10 +135,6 @@ TEST_F(ServeCommand, says_what_each_model_will_do) {
   EXPECT_TRUE(contains(result.out, "batches of up to 8 rows\n  inputs: x float[rows,2]\n"))
       << result.out;
   EXPECT_TRUE(contains(result.out, "memory in use: ")) << result.out;
-  const CommandResult level =
-      serve({"double.lua", "--priority-levels", "2", "--default-priority", "3"});
-  EXPECT_EQ(level.exit_code, 2);
-  EXPECT_TRUE(contains(level.err, "there are only 2 --priority-levels")) << level.err;
   EXPECT_FALSE(contains(result.out, "listening"));
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -97,6 +98,11 @@ class RawClient {
   }
   /// Waits for the first bytes of an answer.
   [[nodiscard]] bool has_part_of_answer() { return !arrived_.empty() || fill(); }
+  /// Whether an answer or the end has come.
+  [[nodiscard]] bool has_news() const {
+    pollfd event{socket_, POLLIN, 0};
+    return !arrived_.empty() || ::poll(&event, 1, 0) == 1;
+  }
   /// Whether the server ends the connection without sending more.
   [[nodiscard]] bool is_at_end() { return arrived_.empty() && !fill(); }
 

@@ -7,6 +7,8 @@
 #include <regex>
 
 #include "stoker/api/asio.hpp"
+#include "stoker/runtime/observe/log.hpp"
+#include "stoker/tests/actors/failing_allocation.hpp"
 #include "stoker/tests/serve/http_house.hpp"
 
 namespace stoker {
@@ -80,7 +82,7 @@ TEST_F(HttpHouse, cancels_the_requests_of_a_client_that_goes) {
   client.send(post(held_path, rows(1, 0)));
   await_held(1);
   client.close();
-  held.drain().get();  // ready when no request is left
+  await_held(0);
   EXPECT_EQ(held.status().get().totals.cancelled, 1U);
 }
 
@@ -219,11 +221,59 @@ TEST_F(HttpHouse, refuses_connections_beyond_the_limit) {
   RawClient first{port};
   EXPECT_EQ(first.ask(get("/v2")).status, 200U);
   RawClient second{port};
-  const RawAnswer refused = second.ask(get("/v2"));
+  const RawAnswer refused = second.receive();  // it need not ask
   EXPECT_EQ(refused.status, 503U);
   EXPECT_NE(refused.header("retry-after"), "");
   EXPECT_TRUE(second.is_at_end());
   EXPECT_EQ(first.ask(get("/v2")).status, 200U);
+}
+
+TEST_F(HttpHouse, refuses_bodies_beyond_the_memory_of_all) {
+  const std::string body = rows(1, 0);
+  const std::uint16_t port = open({.all_body_bytes = 2 * body.size()});
+  RawClient first{port};
+  first.send(post(held_path, body));
+  await_held(1);  // its body counts until it is answered
+  RawClient second{port};
+  const std::string large = post(line_path, body + std::string(body.size(), ' '));
+  second.send(large.substr(0, large.size() - 2 * body.size()));
+  const RawAnswer refused = second.receive();
+  EXPECT_EQ(refused.status, 503U) << "before the body";
+  EXPECT_NE(refused.header("retry-after"), "");
+  EXPECT_TRUE(second.is_at_end());
+  RawClient third{port};
+  third.send("POST " + line_path + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  third.send("ffff\r\n" + std::string(body.size() + 1, ' '));
+  EXPECT_EQ(third.receive().status, 503U) << "when more has come";
+  EXPECT_EQ(RawClient{port}.ask(post(line_path, body)).status, 200U);
+  release();
+  EXPECT_EQ(first.receive().status, 200U);
+  RawClient again{port};
+  EXPECT_EQ(again.ask(large).status, 200U) << "all of it was given back";
+}
+
+TEST_F(HttpHouse, takes_no_memory_for_bodies_that_are_only_promised) {
+  const std::uint16_t port = open({.all_body_bytes = 1000});
+  const std::string promise =
+      "POST " + line_path + " HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n";
+  RawClient first{port};
+  RawClient second{port};
+  first.send(promise);
+  second.send(promise + std::string(900, ' '));
+  EXPECT_EQ(second.receive().status, 400U);
+  first.send(std::string(900, ' '));
+  EXPECT_EQ(first.receive().status, 400U);
+}
+
+TEST_F(HttpHouse, refuses_limits_that_it_cannot_keep) {
+  for (const HttpServerOptions& options :
+       {HttpServerOptions{.header_bytes = std::size_t{1} << 32U},
+        HttpServerOptions{.body_bytes = 0}, HttpServerOptions{.all_body_bytes = 0},
+        HttpServerOptions{.connections = 0}})
+    EXPECT_EQ(refusal_of([&] {
+                const HttpServer refused{loop.get_executor(), service, options};
+              }).code(),
+              ErrorCode::invalid_argument);
 }
 
 TEST_F(HttpHouse, refuses_a_port_that_is_taken) {
@@ -411,6 +461,24 @@ TEST_F(HttpHouse, tells_of_each_answer) {
   RawClient client{open(options)};
   EXPECT_EQ(client.ask(get("/v2/models/x?y")).status, 404U);
   EXPECT_EQ(told.get_future().get(), "GET /v2/models/x?y 404");
+}
+
+TEST_F(HttpHouse, survives_each_allocation_that_fails_on_its_loop) {
+  boost::asio::io_context own{1};
+  HttpServer lasting{own.get_executor(), service};
+  const std::uint16_t port = lasting.listen("127.0.0.1", 0);
+  const LogCapture captured;
+  bool failed = true;
+  for (std::size_t which = 0; failed; ++which) {
+    RawClient client{port};
+    client.send(post(line_path, rows(1, 2), "Connection: close\r\n"));
+    const FailingAllocation failing{which};
+    while (!client.has_news()) ASSERT_EQ(own.run_one(), 1U) << "nobody listens any more";
+    failed = failing.failed();
+    if (!failed) {
+      EXPECT_EQ(client.receive().status, 200U);
+    }
+  }
 }
 
 TEST_F(HttpHouse, ends_in_any_order) {

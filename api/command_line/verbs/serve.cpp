@@ -166,7 +166,11 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   if (!stopped.ready()) std::cout << "ready" << std::endl;
   stopped.wait();
   std::cout << "ending" << std::endl;
-  server.drain(time_of(words.drain_timeout_s)).get();
+  const Future<void> drained = server.drain(time_of(words.drain_timeout_s));
+  // No more will come to fill a batch.
+  for (const auto& [name, model] : *served->snapshot())
+    if (model.serving) model.serving->with_timeout(std::chrono::nanoseconds::zero());
+  drained.get();
   return ok;
 }
 
@@ -177,11 +181,11 @@ void add_serve(CLI::App& app, Choice& choice) {
   auto words = std::make_shared<ServeWords>();
   add_serve_words(*verb, *words);
   verb->callback([&choice, words] {
+    words->require_consistent();
     choice.run = [words, models = words->named_models(), port = words->chosen_port()] {
       return serve(*words, models, port);
     };
   });
-    words->require_consistent();
 }
 
 }  // namespace stoker::command_line

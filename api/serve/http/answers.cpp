@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "stoker/api/serve/protocol/metadata.hpp"
+#include "stoker/runtime/base/printable.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::serve::http {
@@ -54,6 +55,18 @@ HttpAnswerPtr refused(const Error& error, std::string_view model) {
     case ErrorCode::shape_mismatch:
     case ErrorCode::unsupported: return refusal(400, error.reason());
     case ErrorCode::limit_exceeded: return refusal(413, error.reason());
+    default: return failed(error, model);
+  }
+}
+
+HttpAnswerPtr without_result(const Error& error, std::string_view model) {
+  switch (error.code()) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::dtype_mismatch:
+    case ErrorCode::shape_mismatch:
+      return refusal(400, "model '" + std::string{model} + "' does not take these inputs: " +
+                              std::string{to_string(error.code())} + ": " +
+                              printable(error.reason()));
     default: return failed(error, model);
   }
 }

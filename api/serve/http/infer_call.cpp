@@ -109,12 +109,12 @@ void InferCall::read() {
 }
 
 void InferCall::computed(const Result<NamedValues>& outputs) {
-  if (!outputs) return answer(failed(outputs.error(), label_.name));
+  if (!outputs) return answer(without_result(outputs.error(), label_.name));
   follow(on_host(serving_.model().device(), *outputs), &InferCall::copied);
 }
 
 void InferCall::copied(const Result<NamedValues>& outputs) {
-  if (!outputs) return answer(failed(outputs.error(), label_.name));
+  if (!outputs) return answer(without_result(outputs.error(), label_.name));
   outputs_ = *outputs;
   const std::size_t bytes = bytes_of(outputs_);
   if (bytes <= small_body) return write();

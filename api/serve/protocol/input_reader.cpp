@@ -23,12 +23,19 @@ std::string shown(const ExpectedTensor& tensor) {
 
 bool fits(const onnx::ValueType& declared, const Shape& shape) {
   if (!declared.dims) return true;
-  // A number may come as a list of one.
+  // A number or a text may come as a list of one.
   if (declared.dims->empty()) return shape.elements() == 1;
   return std::ranges::equal(*declared.dims, shape,
                             [](const onnx::Dimension& dimension, std::int64_t extent) {
                               return dimension.extent.value_or(extent) == extent;
                             });
+}
+
+/// The shape that the model gets: where it declares a number or a text, a list of one is that one.
+Shape as_declared(const std::vector<onnx::ValueInfo>& inputs, const ExpectedTensor& tensor) {
+  const auto input = std::ranges::find(inputs, tensor.name, &onnx::ValueInfo::name);
+  const onnx::ValueType* const declared = tensor_of(input->type);
+  return declared->dims && declared->dims->empty() ? Shape{} : tensor.shape;
 }
 
 /// `bytes` that can be filled are those of the tensor's own memory.
@@ -196,7 +203,8 @@ onnx::Value InputReader::from_json(const ExpectedTensor& tensor, const char* dat
   if (tensor.type == onnx::ElementType::string) {
     const auto count = static_cast<std::uint64_t>(tensor.shape.elements());
     spend(count * sizeof(std::string));
-    onnx::Texts texts{tensor.shape, read_strings(reader_, tensor, bytes_left_)};
+    onnx::Texts texts{as_declared(model_.inputs(), tensor),
+                      read_strings(reader_, tensor, bytes_left_)};
     for (const std::string& one : texts.strings) spend(one.size());
     value = onnx::Value{std::move(texts)};
   } else {
@@ -226,7 +234,8 @@ onnx::Value InputReader::from_binary(const ExpectedTensor& tensor, std::uint64_t
     return made(model_.device(), tensor,
                 [&](std::span<std::byte> into) { read_binary(tensor, bytes, into); });
   spend(static_cast<std::uint64_t>(tensor.shape.elements()) * sizeof(std::string));
-  return onnx::Value{onnx::Texts{tensor.shape, read_binary_strings(tensor, bytes)}};
+  return onnx::Value{
+      onnx::Texts{as_declared(model_.inputs(), tensor), read_binary_strings(tensor, bytes)}};
 }
 
 void InputReader::spend(std::uint64_t bytes) {

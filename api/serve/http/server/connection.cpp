@@ -67,12 +67,22 @@ template <class F> void Connection::run(F function) {
              [self = shared_from_this(), function] { self->guard([&] { function(*self); }); });
 }
 
-void Connection::start(bool is_one_too_many) {
-  run([is_one_too_many](Connection& self) {
-    self.one_too_many_ = is_one_too_many;
+void Connection::start(HttpAnswerPtr refused_with) {
+  run([refused_with = std::move(refused_with)](Connection& self) {
+    if (refused_with) self.refuse(refused_with);
     self.read();
+    self.write();
     self.arm();
   });
+}
+
+void Connection::refuse(HttpAnswerPtr answer) {
+  auto exchange = std::make_shared<Exchange>(host_->bodies);
+  exchange->began = Clock::now();
+  exchange->complete = true;
+  exchange->answer = std::move(answer);
+  exchanges_.push_back(std::move(exchange));
+  no_more_ = true;
 }
 
 void Connection::drain() {
@@ -145,6 +155,7 @@ void Connection::take_bytes() {
     buffer_.consume(used);
     if (progress == Progress::head) take_head();
     if (is_receiving()) exchanges_.back()->bytes += used;
+    if (progress != Progress::refused && is_receiving() && !has_memory()) return take_refusal();
     switch (progress) {
       case Progress::more: return take_part();
       case Progress::head: break;
@@ -166,9 +177,18 @@ void Connection::take_part() {
   if (amid_head_ && !was_amid) read_since_ = Clock::now();
 }
 
+bool Connection::has_memory() {
+  BodyBudget::Share& body = exchanges_.back()->body;
+  const bool may_come =
+      reader_.body_bytes() > 0 || host_->bodies.has_room(reader_.promised_bytes());
+  if (may_come && body.grow_to(reader_.body_bytes())) return true;
+  reader_.refuse(unavailable("the bodies of all requests need too much memory"));
+  return false;
+}
+
 void Connection::take_head() {
   amid_head_ = false;
-  auto exchange = std::make_shared<Exchange>();
+  auto exchange = std::make_shared<Exchange>(host_->bodies);
   exchange->head = reader_.head();
   exchange->began = Clock::now();
   if (options_.on_answer) {
@@ -177,10 +197,6 @@ void Connection::take_head() {
   }
   read_since_ = exchange->began;
   exchanges_.push_back(std::move(exchange));
-  if (!one_too_many_) return;
-  exchanges_.back()->complete = true;
-  exchanges_.back()->answer = unavailable("too many connections");
-  no_more_ = true;
 }
 
 void Connection::take_request() {
@@ -200,6 +216,7 @@ void Connection::take_request() {
 
 void Connection::answered(Exchange& exchange, const Result<HttpAnswerPtr>& answer) {
   if (exchange.answer) return;  // with a refusal
+  exchange.body.release();
   exchange.answer = answer ? *answer : failed(answer.error(), "");
   write();
 }

@@ -20,6 +20,7 @@
 #include <optional>
 
 #include "stoker/api/serve/http/beast_message.hpp"
+#include "stoker/api/serve/http/server/body_budget.hpp"
 #include "stoker/api/serve/http/server/connections.hpp"
 #include "stoker/api/serve/http/server/request_reader.hpp"
 #include "stoker/api/serve/http/server/server_options.hpp"
@@ -33,6 +34,7 @@ struct ConnectionHost {
 
   const HttpService service;
   const HttpServerOptions options;
+  mutable BodyBudget bodies{options.all_body_bytes};
   const std::shared_ptr<Connections> connections = std::make_shared<Connections>();
   mutable std::atomic<bool> closed{false};  ///< further connections are closed at once
 };
@@ -47,8 +49,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// `is_one_too_many`: it is answered with 503 and closed.
-  void start(bool is_one_too_many);
+  /// `refused_with`: what it is answered before it asks, and closed. Null: it is served.
+  void start(HttpAnswerPtr refused_with);
   /// Answers the requests that have come, and closes.
   void drain();
   /// Cancels what runs, answers it with 503, and closes.
@@ -61,9 +63,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// A request and its answer.
   struct Exchange {
+    explicit Exchange(BodyBudget& bodies) noexcept : body{bodies} {}
+
     RequestHead head = {};
-    std::size_t bytes = 0;  ///< as they came
-    bool complete = false;  ///< all of the request has come
+    BodyBudget::Share body;  ///< of its request, until that is answered
+    std::size_t bytes = 0;   ///< as they came
+    bool complete = false;   ///< all of the request has come
     Future<HttpAnswerPtr> work = {};
     HttpAnswerPtr answer = {};
     Clock::time_point began = {};
@@ -72,12 +77,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   };
   using ExchangePtr = std::shared_ptr<Exchange>;
 
+  /// Answers so what was not asked yet, and nothing after it.
+  void refuse(HttpAnswerPtr answer);
   void read();
   [[nodiscard]] std::size_t may_read() const;
   void take_bytes();
   void take_part();
   void take_head();
   void take_request();
+  /// Whether there is memory for as much of the body as has come. Otherwise it is refused.
+  [[nodiscard]] bool has_memory();
   void answered(Exchange& exchange, const Result<HttpAnswerPtr>& answer);
   /// Answers what came last so, and nothing after it.
   void take_refusal();
@@ -120,7 +129,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool draining_ = false;
   bool lingering_ = false;  ///< the last answer has been sent
   bool closed_ = false;
-  bool one_too_many_ = false;
   bool paused_ = false;     ///< reading waits for an answer
   bool amid_head_ = false;  ///< bytes of a head have come
   Clock::time_point idle_since_ = Clock::now();

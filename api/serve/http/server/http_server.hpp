@@ -36,7 +36,7 @@ class ServerCore;
 
 class HttpServer {
  public:
-  /// Throws invalid_argument for limits of 0.
+  /// Throws invalid_argument for limits of 0, and for heads of 4 GiB.
   HttpServer(const boost::asio::any_io_executor& executor, const HttpService& service,
              const HttpServerOptions& options = {});
   ~HttpServer();

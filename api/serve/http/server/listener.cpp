@@ -3,10 +3,12 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
-#include "stoker/runtime/observe/log.hpp"
+#include "stoker/api/serve/http/answers.hpp"
+#include "stoker/api/serve/http/server/contained.hpp"
 
 namespace stoker::serve::http {
 namespace {
@@ -69,23 +71,30 @@ class Acceptor final : public Listener, public std::enable_shared_from_this<Acce
  private:
   void accept() {
     if (!acceptor_.is_open()) return;
-    acceptor_.async_accept(asio::any_io_executor{asio::make_strand(executor_)},
-                           [self = this->shared_from_this()](error_code failure, auto socket) {
-                             if (!self->acceptor_.is_open()) return;
-                             if (failure) return self->accept_later();
-                             self->take(std::move(socket));
-                             self->accept();
-                           });
-  }
-  /// There are no more descriptors, most likely.
-  void accept_later() {
-    timer_.expires_after(std::chrono::milliseconds{50});
-    timer_.async_wait([self = this->shared_from_this()](error_code failure) {
-      if (!failure) self->accept();
+    const bool accepts = contained("http accept", [this] {
+      acceptor_.async_accept(asio::any_io_executor{asio::make_strand(executor_)},
+                             [self = this->shared_from_this()](error_code failure, auto socket) {
+                               if (!self->acceptor_.is_open()) return;
+                               if (failure) return self->accept_later();
+                               self->take(std::move(socket));
+                               self->accept();
+                             });
     });
+    if (!accepts) accept_later();
+  }
+  /// There are no more descriptors, or there is no more memory, most likely.
+  void accept_later() {
+    const auto wait = [this] {
+      timer_.expires_after(std::chrono::milliseconds{50});
+      timer_.async_wait([self = this->shared_from_this()](error_code failure) {
+        if (!failure) self->accept();
+      });
+    };
+    // A listener that gives up would never be missed, so it does not.
+    while (!contained("http accept", wait)) std::this_thread::yield();
   }
   template <class Socket> void take(Socket socket) {
-    try {
+    contained("http connection refused", [&] {
       error_code ignored;
       if constexpr (std::is_same_v<Protocol, tcp>) socket.set_option(tcp::no_delay{true}, ignored);
       const auto connection =
@@ -93,13 +102,12 @@ class Acceptor final : public Listener, public std::enable_shared_from_this<Acce
       const std::size_t most = host_->options.connections;
       const std::size_t count = host_->connections->add(connection);
       // Some of those beyond the limit are told; under a flood, closing must do.
-      if (count <= most + most / 8 + 8) connection->start(count > most);
+      if (count <= most + most / 8 + 8)
+        connection->start(count > most ? unavailable("too many connections") : nullptr);
       // The server may have ended since, and not have seen this one.
       if (host_->service.is_draining()) connection->drain();
       if (host_->closed.load()) connection->close();
-    } catch (const std::exception& error) {
-      log_failure(LogLevel::error, "http connection refused", error);
-    }
+    });
   }
   void remove_file() noexcept {
     std::error_code ignored;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
+#include <new>
 #include <utility>
 
 #include "stoker/api/serve/http/answers.hpp"
@@ -76,11 +77,22 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, std::size_t&
     const std::string_view rest = bytes.substr(used);
     if (rest.empty()) return Progress::more;
     boost::beast::error_code failure;
-    used += parser_->put(boost::asio::buffer(rest.data(), rest.size()), failure);
+    used += put(rest, failure);
+    if (refused_with_) return Progress::refused;
     if (failure == beast::error::need_more) return Progress::more;
     if (failure) return refuse(failure);
   }
   return complete(bytes.data() + used);
+}
+
+std::size_t RequestReader::put(std::string_view bytes, boost::beast::error_code& failure) {
+  try {
+    return parser_->put(boost::asio::buffer(bytes.data(), bytes.size()), failure);
+  } catch (const std::bad_alloc&) {
+    parser_->get().body() = {};
+    refuse(unavailable("memory is exhausted"));
+    return 0;
+  }
 }
 
 void RequestReader::ChunkLines::operator()(std::uint64_t size, boost::beast::string_view extensions,
@@ -157,15 +169,23 @@ bool RequestReader::is_amid(std::size_t waiting) const {
 
 std::size_t RequestReader::body_bytes() const { return parser_->get().body().size(); }
 
+std::uint64_t RequestReader::promised_bytes() const {
+  return parser_->content_length().value_or(0);
+}
+
 HttpQuestion RequestReader::take() {
   question_.body = std::move(parser_->get().body());
   restart();
   return std::exchange(question_, {});
 }
 
-RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view reason) {
-  refused_with_ = refusal(status, reason);
+RequestReader::Progress RequestReader::refuse(HttpAnswerPtr answer) {
+  refused_with_ = std::move(answer);
   return Progress::refused;
+}
+
+RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view reason) {
+  return refuse(refusal(status, reason));
 }
 
 RequestReader::Progress RequestReader::refuse(boost::beast::error_code failure) {

@@ -4,17 +4,19 @@
 // transfer encoding but "chunked", folded fields, a CR or LF alone, no Host or two of them. The lines of chunks and
 // trailers are held to the same rules.
 //
+// A request for whose body there is no memory is refused with 503.
+//
 // Threads: one at a time. No call blocks or throws but std::bad_alloc.
 #pragma once
 
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "stoker/api/serve/http/beast_message.hpp"
+#include "stoker/api/serve/http/server/growing_body.hpp"
 #include "stoker/api/serve/http/server/server_options.hpp"
 
 namespace stoker::serve::http {
@@ -48,6 +50,8 @@ class RequestReader {
   [[nodiscard]] bool is_in_body() const noexcept { return has_head_; }
   /// Bytes of the body that have come.
   [[nodiscard]] std::size_t body_bytes() const;
+  /// From Progress::head on: the bytes that the head says the body has; 0 for chunks.
+  [[nodiscard]] std::uint64_t promised_bytes() const;
   /// From Progress::head on.
   [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
   /// From Progress::head on, without its body. Empty for a head that could not be read.
@@ -57,9 +61,10 @@ class RequestReader {
   /// Null unless refused. No further bytes are read.
   [[nodiscard]] const HttpAnswerPtr& refused_with() const noexcept { return refused_with_; }
   Progress refuse(unsigned status, std::string_view reason);
+  Progress refuse(HttpAnswerPtr answer);
 
  private:
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using Parser = boost::beast::http::request_parser<GrowingBody>;
 
   /// What Beast tells of the lines of chunks.
   struct ChunkLines {
@@ -69,6 +74,7 @@ class RequestReader {
   };
 
   void restart();
+  std::size_t put(std::string_view bytes, boost::beast::error_code& failure);
   Progress complete(const char* end);
   Progress refuse(boost::beast::error_code failure);
   Progress read_head(std::string_view bytes, std::size_t& used);

@@ -14,7 +14,8 @@ namespace stoker {
 
 /// One answer, for an access log.
 struct HttpAccess {
-  std::string_view method;
+  std::string_view
+      method;  ///< empty, as `target`, for a connection that was refused before a request
   std::string_view target;
   unsigned status = 0;
   std::uint64_t body_bytes = 0;  ///< of the answer
@@ -26,6 +27,8 @@ struct HttpServerOptions {
                              << 10;  ///< of the request line and all fields; beyond it 431
   std::size_t target_bytes = std::size_t{8} << 10;     ///< of the target; beyond it 414
   std::uint64_t body_bytes = std::uint64_t{64} << 20;  ///< of a body; beyond it 413
+  /// Of the bodies of all connections together, until each is answered; beyond it 503.
+  std::uint64_t all_body_bytes = std::uint64_t{1} << 30;
   std::size_t connections = 1024;  ///< further ones are answered with 503 and closed
   /// Requests of a connection that are read while an earlier one is not answered yet. They run together.
   std::size_t requests_ahead = 16;
