@@ -7,6 +7,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "stoker/tests/actors/failing_allocation.hpp"
+
 namespace stoker::command_line {
 namespace {
 
@@ -49,6 +51,25 @@ TEST_F(AccessLogs, say_at_the_end_what_they_have_left_out) {
   }
   EXPECT_TRUE(output.view().starts_with("GET /first 200 0 bytes "));
   EXPECT_TRUE(ends_with("\nleft out 3 lines\n"));
+}
+
+TEST_F(AccessLogs, leave_out_lines_for_which_there_is_no_memory) {
+  std::size_t left_out = 0;
+  {
+    AccessLog log;
+    log.add({.method = "GET", .target = "/first", .status = 200});
+    output.begun.get_future().wait();
+    for (bool failed = true; failed; ++left_out) {
+      const FailingAllocation failing{left_out};
+      log.add({.method = "GET", .target = "/n", .status = 200});
+      failed = failing.failed();
+    }
+    --left_out;  // the last one was added
+    output.let.set_value();
+  }
+  EXPECT_GT(left_out, 0U);
+  EXPECT_NE(output.view().find("left out " + std::to_string(left_out) + " line"),
+            std::string_view::npos);
 }
 
 TEST_F(AccessLogs, show_connections_that_were_refused_before_a_request) {

@@ -124,35 +124,6 @@ TEST_F(Servings, refuse_at_once_what_is_beyond_the_queue) {
   EXPECT_EQ(s.status().totals.refused, 1U);
 }
 
-TEST_F(Servings, say_when_to_come_again_by_the_requests_that_leave_the_queue_not_by_their_batches) {
-  const auto retry_after = [this](const Numbers& rows) {
-    auto& s = start({.batch_size = 1, .max_requests = 1});
-    for (int n = 0; n < 3; ++n) {
-      static_cast<void>(s.ask(rows));
-      for (std::size_t batch = 0; batch < rows.size(); ++batch) {
-        s.advance(10ms);
-        s.finish();
-      }
-    }
-    const auto running = s.ask({1});
-    const auto waiting = s.ask({2});
-    return std::stoi(std::string{error_of(s.send({3})).detail("retry_after_ms")});
-  };
-  EXPECT_GT(retry_after({1, 2, 3, 4}), 2 * retry_after({1}));
-}
-
-TEST_F(Servings, refuse_a_request_that_needs_too_many_batches) {
-  auto& s = start({.batch_size = 2, .max_requests = 1, .max_request_batches = 2});
-  const auto refused = s.ask({1, 2, 3, 4, 5});
-  EXPECT_EQ(error_of(refused).code(), ErrorCode::limit_exceeded);
-  EXPECT_EQ(error_of(refused).reason(), "the request has more rows than 2 batches of 2 hold");
-  const auto taken = s.ask({1, 2, 3, 4});
-  s.finish();
-  s.finish();
-  EXPECT_EQ(answer_of(taken), (Numbers{2, 4, 6, 8}));
-  EXPECT_EQ(s.status().totals.failed, 1U);
-}
-
 TEST_F(Servings, count_a_split_request_until_its_last_row_runs) {
   auto& s = start({.batch_size = 2, .max_requests = 1});
   const auto large = s.ask({1, 2, 3, 4});
@@ -402,17 +373,6 @@ TEST_F(Servings, answer_all_they_have_accepted_when_they_are_drained) {
   s.finish();
   EXPECT_TRUE(drained.ready() && running.ready() && waiting.ready());
   EXPECT_TRUE(s.status().draining);
-}
-
-TEST_F(Servings, do_not_wait_for_full_batches_when_they_are_drained) {
-  auto& s = start({.batch_timeout = 1h, .wait = BatchWait::full});
-  const auto waiting = s.ask({1});
-  EXPECT_TRUE(s.runner->running().empty());
-  const auto drained = s.serving.drain();
-  s.scheduler.run();
-  EXPECT_EQ(s.runner->running(), Batches{{1}});
-  s.finish();
-  EXPECT_TRUE(drained.ready() && waiting.ready());
 }
 
 TEST_F(Servings, tell_those_who_wait_at_once_when_they_are_stopped_and_wait_for_those_that_run) {

@@ -16,6 +16,8 @@ constexpr std::size_t most_lines = 1000;
 std::string line_of(const HttpAccess& access) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
   std::ostringstream text;
+  // Without memory, a stream would leave out the rest of the line and say nothing.
+  text.exceptions(std::ios_base::badbit);
   if (access.method.empty())
     text << "- -";  // a connection that was refused
   else
