@@ -190,7 +190,7 @@ if(script_sources)
   stoker_glob(serve_http_sources api/serve/http/*.cpp api/serve/http/*/*.cpp)
   stoker_library(serve_http ${serve_http_sources})
   target_link_libraries(stoker_serve_http PUBLIC stoker_serve
-                        PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+                        PRIVATE ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   stoker_precompile(stoker_serve_http REUSE_FROM stoker_expr)
   stoker_compile_together(stoker_serve_http 5)
   stoker_optimise_moderately(stoker_serve_http)

@@ -18,6 +18,7 @@ struct HttpQuestion {
   std::string content_encoding = {};
   /// The header Inference-Header-Content-Length; empty: it did not come.
   std::string json_bytes = {};
+  std::string accept_encoding = {};
   std::string body = {};
 };
 

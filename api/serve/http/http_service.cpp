@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/api/serve/http/answers.hpp"
+#include "stoker/api/serve/http/encoding/content_coding.hpp"
 #include "stoker/api/serve/http/infer_call.hpp"
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
@@ -64,6 +65,26 @@ HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
 }
 
 HttpAnswerPtr server_document() {
+HttpAnswerPtr unknown_coding(std::string_view name) {
+  HttpAnswer answer =
+      *refusal(415, "the content encoding " + protocol::in_quotes(name) + " is not supported");
+  answer.headers.emplace_back("Accept-Encoding", "gzip, deflate");
+  return std::make_shared<const HttpAnswer>(std::move(answer));
+}
+
+/// The document in the coding that its reader prefers.
+Future<HttpAnswerPtr> in_coding(const State& state, const Future<HttpAnswerPtr>& document,
+                                Coding coding) {
+  if (coding == Coding::identity) return document;
+  return document.then(*state->places.executor,
+                       [coding](const Result<HttpAnswerPtr>& answer) -> Result<HttpAnswerPtr> {
+                         if (!answer) return answer.error();
+                         HttpAnswer coded = **answer;
+                         encode(coded, coding);
+                         return std::make_shared<const HttpAnswer>(std::move(coded));
+                       });
+}
+
   const std::array<std::string, 3> extensions{"binary_tensor_data", "classification",
                                               "model_configuration"};
   return json_answer(protocol::server_metadata("stoker", version, extensions));
@@ -106,10 +127,8 @@ Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
 Future<HttpAnswerPtr> infer(const State& state, const Route& route, const ServedModel& model,
                             HttpQuestion question) {
   if (state->draining.load()) return at_once(unavailable("the server is ending"));
-  if (!is_body_encoding(question.content_encoding))
-    return at_once(refusal(415, "the content encoding " +
-                                    protocol::in_quotes(question.content_encoding) +
-                                    " is not supported"));
+  const std::optional<Coding> coding = coding_of(question.content_encoding);
+  if (!coding) return at_once(unknown_coding(question.content_encoding));
   if (!is_body_type(question.content_type))
     return at_once(refusal(415, "the content type " + protocol::in_quotes(question.content_type) +
                                     " is neither application/json nor application/octet-stream"));
@@ -123,7 +142,11 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
     json_bytes = value;
   }
   return InferCall::start(state->places, *model.serving, {route.model, model.version},
-                          {.tensor_bytes = state->options.max_tensor_bytes}, json_bytes,
+                          {.tensor_bytes = state->options.max_tensor_bytes},
+                          {.json_bytes = json_bytes,
+                           .coding = *coding,
+                           .max_decoded_bytes = state->options.max_decoded_bytes,
+                           .answer_coding = accepted_coding(question.accept_encoding)},
                           std::move(question.body));
 }
 
@@ -154,13 +177,7 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
   }
 }
 
-Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
-  const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
-  if (!path) return at_once(refusal(400, "the target is no path"));
-  const Route route = route_of(path->segments);
-  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
-    return at_once(nowhere(question.target));
-  if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
+Future<HttpAnswerPtr> document_for(const State& state, const Route& route, HttpQuestion question) {
   const ServedModels::Snapshot models = state->models->snapshot();
   switch (route.place) {
     case Place::server: return at_once(server_document());
@@ -172,6 +189,18 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
 }
 
 }  // namespace
+Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
+  const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
+  if (!path) return at_once(refusal(400, "the target is no path"));
+  const Route route = route_of(path->segments);
+  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
+    return at_once(nowhere(question.target));
+  if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
+  if (route.place == Place::infer) return document_for(state, route, std::move(question));
+  const Coding coding = accepted_coding(question.accept_encoding);
+  return in_coding(state, document_for(state, route, std::move(question)), coding);
+}
+
 }  // namespace serve::http
 
 HttpService::HttpService(const System& system, std::shared_ptr<const ServedModels> models,

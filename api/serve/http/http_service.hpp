@@ -42,6 +42,9 @@ struct HttpServiceOptions {
   /// Of all inputs of a request together.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
 };
+  /// Of a body that came compressed, when it is decoded; beyond it 413. Hosts limit bodies as they come.
+  std::uint64_t max_decoded_bytes = std::uint64_t{64} << 20;
+};
 
 class HttpService {
  public:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stoker/api/serve/http/answers.hpp"
+#include "stoker/api/serve/http/encoding/content_coding.hpp"
 #include "stoker/api/serve/http/host_values.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
@@ -24,24 +25,25 @@ std::size_t bytes_of(const NamedValues& outputs) {
 }  // namespace
 
 InferCall::InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label,
-                     const protocol::BodyLimits& limits, std::optional<std::uint64_t> json_bytes,
-                     std::string body)
+                     const protocol::BodyLimits& limits, const BodyForm& form, std::string body)
     : places_{std::move(places)},
       serving_{serving},
       label_{std::move(label)},
       limits_{limits},
-      json_bytes_{json_bytes},
+      form_{form},
       asked_{places_.executor->clock().now()},
       body_{std::move(body)} {}
 
 Future<HttpAnswerPtr> InferCall::start(CallPlaces places, const Serving& serving,
                                        protocol::ModelLabel label,
-                                       const protocol::BodyLimits& limits,
-                                       std::optional<std::uint64_t> json_bytes, std::string body) {
-  const Ptr call{new InferCall{std::move(places), serving, std::move(label), limits, json_bytes,
+                                       const protocol::BodyLimits& limits, const BodyForm& form,
+                                       std::string body) {
+  const Ptr call{new InferCall{std::move(places), serving, std::move(label), limits, form,
                                std::move(body)}};  // NOLINT: counted
   try {
-    call->go_on(call->body_.size(), &InferCall::read);
+    // What few bytes become when they are decoded may be many.
+    const bool may_grow = form.coding != Coding::identity;
+    call->go_on(may_grow ? small_body + 1 : call->body_.size(), &InferCall::read);
   } catch (...) {
     call->answer(failed(error_from_current_exception("infer"), call->label_.name));
   }
@@ -99,7 +101,9 @@ void InferCall::follow(const Future<NamedValues>& work,
 }
 
 void InferCall::read() {
-  request_ = protocol::read_infer_request(std::as_bytes(std::span{body_}), json_bytes_,
+  if (form_.coding != Coding::identity)
+    body_ = decoded(body_, form_.coding, form_.max_decoded_bytes);
+  request_ = protocol::read_infer_request(std::as_bytes(std::span{body_}), form_.json_bytes,
                                           serving_.model(), limits_);
   body_ = {};
   const Future<NamedValues> running =
@@ -116,7 +120,8 @@ void InferCall::computed(const Result<NamedValues>& outputs) {
 void InferCall::copied(const Result<NamedValues>& outputs) {
   if (!outputs) return answer(without_result(outputs.error(), label_.name));
   outputs_ = *outputs;
-  const std::size_t bytes = bytes_of(outputs_);
+  const bool is_coded = form_.answer_coding != Coding::identity;
+  const std::size_t bytes = bytes_of(outputs_) * (is_coded ? 8 : 1);  // to compress takes longer
   if (bytes <= small_body) return write();
   try {
     go_on(bytes, &InferCall::write);
@@ -135,6 +140,7 @@ void InferCall::write() {
   }
   written.body = std::move(response.body);
   outputs_.clear();
+  encode(written, form_.answer_coding);
   answer(std::make_shared<const HttpAnswer>(std::move(written)));
 }
 

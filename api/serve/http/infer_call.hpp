@@ -2,8 +2,8 @@
 //
 //     read the body ─▶ Serving::run() ─▶ outputs to the host ─▶ write the answer
 //
-// Bodies of up to `small_body` bytes are read and written on the system's executor, larger ones on its pool for
-// blocking work. The thread that starts the call only posts.
+// Bodies of up to `small_body` bytes are read and written on the system's executor, larger ones and those that came
+// compressed on its pool for blocking work. The thread that starts the call only posts.
 //
 // Threads: any may start and cancel. Lifetime: the call keeps itself until it is answered; the system outlives it.
 #pragma once
@@ -30,6 +30,17 @@ struct CallPlaces {
 };
 
 class InferCall final : public FutureState<HttpAnswerPtr> {
+enum class Coding : std::uint8_t;  // api/serve/http/encoding/content_coding.hpp
+
+/// In what form the body of a request came, and its answer is to be.
+struct BodyForm {
+  std::optional<std::uint64_t> json_bytes =
+      {};  ///< Inference-Header-Content-Length, of the decoded body
+  Coding coding = {};
+  std::uint64_t max_decoded_bytes = 0;
+  Coding answer_coding = {};
+};
+
  public:
   static constexpr std::size_t small_body = std::size_t{64} << 10;
 
@@ -37,8 +48,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   [[nodiscard]] static Future<HttpAnswerPtr> start(CallPlaces places, const Serving& serving,
                                                    protocol::ModelLabel label,
                                                    const protocol::BodyLimits& limits,
-                                                   std::optional<std::uint64_t> json_bytes,
-                                                   std::string body);
+                                                   const BodyForm& form, std::string body);
 
   void cancel() noexcept override;
 
@@ -46,8 +56,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   using Ptr = boost::intrusive_ptr<InferCall>;
 
   InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label,
-            const protocol::BodyLimits& limits, std::optional<std::uint64_t> json_bytes,
-            std::string body);
+            const protocol::BodyLimits& limits, const BodyForm& form, std::string body);
 
   /// Takes the step where so many bytes may be read or written; later, never within this call.
   void go_on(std::size_t bytes, void (InferCall::*step)());
@@ -68,7 +77,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   const Serving serving_;
   const protocol::ModelLabel label_;
   const protocol::BodyLimits limits_;
-  const std::optional<std::uint64_t> json_bytes_;
+  const BodyForm form_;
   const Clock::time_point asked_;
   // One step at a time.
   std::string body_;
