@@ -93,7 +93,7 @@ foreach(folder ${test_folders})
   target_link_libraries(
     tests_${folder} PRIVATE stoker_settings ${components} stoker_kernel_cases stoker_checkout GTest::gtest
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
-                            DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB
+                            DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB OpenSSL::SSL
                             ${CMAKE_DL_LIBS})
   target_include_directories(tests_${folder} PRIVATE "${STOKER_VULKAN_INCLUDE}"
                                                      "${STOKER_CONCURRENTQUEUE_INCLUDE}"

@@ -9,7 +9,7 @@
 
 #include "command_folder.hpp"
 #include "stoker/tests/checkout/checkout.hpp"
-#include "stoker/tests/serve/http_client.hpp"
+#include "stoker/tests/serve/http/tls_client.hpp"
 
 namespace stoker {
 namespace {
@@ -43,8 +43,8 @@ class ServeCommand : public CommandFolder {
     EXPECT_TRUE(process->wait_for_output("\nready\n")) << process->output();
     return process;
   }
-  static std::uint16_t port_of(const CommandProcess& process) {
-    const std::string mark = "http://127.0.0.1:";
+  static std::uint16_t port_of(const CommandProcess& process,
+                               const std::string& mark = "http://127.0.0.1:") {
     const std::size_t at = process.output().find(mark);
     if (at == std::string::npos) return 0;
     return static_cast<std::uint16_t>(std::stoul(process.output().substr(at + mark.size())));
@@ -84,6 +84,47 @@ TEST_F(ServeCommand, does_not_wait_for_full_batches_when_it_ends) {
   waiting.close();
   watching.close();
   EXPECT_EQ(process->finish().exit_code, 0);
+}
+
+TEST_F(ServeCommand, asks_for_tokens_and_reads_them_again_on_sighup) {
+  write("tokens", "first\n");
+  const auto process = start({"double.lua", "--port", "0", "--token-file", "tokens"});
+  const auto status = [&](const std::string& token) {
+    return RawClient{port_of(*process)}
+        .ask(post("/v2/models/double/infer", body, "Authorization: Bearer " + token + "\r\n"))
+        .status;
+  };
+  EXPECT_EQ(RawClient{port_of(*process)}.ask(get("/v2/health/ready")).status, 200U);
+  EXPECT_EQ(RawClient{port_of(*process)}.ask(get("/v2")).status, 401U);
+  EXPECT_EQ(status("first"), 200U);
+  EXPECT_EQ(status("second"), 401U);
+  write("tokens", "second\n");
+  process->signal(SIGHUP);
+  while (status("second") != 200U) std::this_thread::yield();
+  EXPECT_EQ(status("first"), 401U);
+  process->signal(SIGTERM);
+  const CommandResult result = process->finish();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(contains(result.err, "read again: tokens\n")) << result.err;
+  EXPECT_EQ(serve({"double.lua", "--port", "0", "--token-file", "nothing"}).exit_code, 3);
+}
+
+TEST_F(ServeCommand, speaks_tls_and_reads_its_certificate_again_on_sighup) {
+  write_certificate("first", directory / "cert.pem", directory / "key.pem");
+  const auto process =
+      start({"double.lua", "--port", "0", "--tls-cert", "cert.pem", "--tls-key", "key.pem"});
+  const std::uint16_t port = port_of(*process, "https://127.0.0.1:");
+  EXPECT_EQ(TlsClient{port}.server_name(), "first");
+  EXPECT_EQ(TlsClient{port}.ask(post("/v2/models/double/infer", body)).status, 200U);
+  write_certificate("second", directory / "cert.pem", directory / "key.pem");
+  process->signal(SIGHUP);
+  while (TlsClient{port}.server_name() != "second") std::this_thread::yield();
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->finish().exit_code, 0);
+  EXPECT_EQ(serve({"double.lua", "--port", "0", "--tls-cert", "cert.pem"}).exit_code, 2);
+  EXPECT_EQ(serve({"double.lua", "--port", "0", "--tls-cert", "nothing", "--tls-key", "key.pem"})
+                .exit_code,
+            3);
 }
 
 TEST_F(ServeCommand, listens_at_the_port_of_its_surroundings) {

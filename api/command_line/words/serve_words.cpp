@@ -52,6 +52,9 @@ std::vector<std::pair<std::string, std::string>> ServeWords::named_models() cons
 }
 
 void ServeWords::require_consistent() const {
+  if (tls_cert.empty() != tls_key.empty())
+    throw CLI::ValidationError{tls_cert.empty() ? "--tls-key" : "--tls-cert",
+                               "a certificate and its key are needed, both"};
   if (default_priority > priority_levels)
     throw CLI::ValidationError{
         "--default-priority",
@@ -105,6 +108,27 @@ void add_serve_words(CLI::App& verb, ServeWords& words) {
       "Threads that read and write connections (1)");
   add_seconds(verb, "--drain-timeout", 0.001, words.drain_timeout_s,
               "How long accepted requests may take at the end (30)");
+  verb.add_option(
+          "--tls-cert", words.tls_cert,
+          "Speak TLS with this certificate, and those that signed it, in PEM. Read again on SIGHUP")
+      ->type_name("FILE");
+  verb.add_option("--tls-key", words.tls_key, "The key of --tls-cert, in PEM")->type_name("FILE");
+  verb.add_option(
+          "--token-file", words.token_file,
+          "Clients need one of its tokens, one a line; health is open. Read again on SIGHUP")
+      ->type_name("FILE");
+  verb.add_option("--admin-token-file", words.admin_token_file,
+                  "Control needs one of its tokens, which open the rest, too. Without it, control "
+                  "is for loopback only")
+      ->type_name("FILE");
+  add_whole(
+      verb, "--client-connections", {0, 1'000'000'000},
+      [&words](std::uint64_t n) { words.client_connections = n; },
+      "Connections of one client address; 0 (default): any number");
+  add_whole(
+      verb, "--client-rate", {0, 1'000'000'000},
+      [&words](std::uint64_t n) { words.client_rate = n; },
+      "Requests a second of one client address; 0 (default): any number");
   verb.add_flag("--access-log", words.access_log, "A line for each answer on standard error");
   verb.add_flag("--check", words.check, "Load the models, say what each will do, and end");
   verb.add_option("--allow", words.script.allow,

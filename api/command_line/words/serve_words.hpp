@@ -25,6 +25,12 @@ struct ServeWords {
   std::uint64_t default_priority = 1;
   std::uint64_t threads = 1;
   double drain_timeout_s = 30;
+  std::string tls_cert;
+  std::string tls_key;
+  std::string token_file;
+  std::string admin_token_file;
+  std::uint64_t client_connections = 0;
+  std::uint64_t client_rate = 0;
   bool access_log = false;
   bool check = false;
 

@@ -26,6 +26,14 @@ std::string next_request_number() {
   return std::to_string(last.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
+HttpAnswerPtr come_again(unsigned status, std::string_view reason, unsigned after_s) {
+  return std::make_shared<const HttpAnswer>(
+      HttpAnswer{.status = status,
+                 .content_type = "application/json",
+                 .headers = {{"Retry-After", std::to_string(after_s)}},
+                 .body = protocol::error_body(reason)});
+}
+
 }  // namespace
 
 HttpAnswerPtr json_answer(std::string body, unsigned status) {
@@ -40,11 +48,11 @@ HttpAnswerPtr refusal(unsigned status, std::string_view reason) {
 }
 
 HttpAnswerPtr unavailable(std::string_view reason, unsigned retry_after_s) {
-  return std::make_shared<const HttpAnswer>(
-      HttpAnswer{.status = 503,
-                 .content_type = "application/json",
-                 .headers = {{"Retry-After", std::to_string(retry_after_s)}},
-                 .body = protocol::error_body(reason)});
+  return come_again(503, reason, retry_after_s);
+}
+
+HttpAnswerPtr too_many(std::string_view reason, unsigned retry_after_s) {
+  return come_again(429, reason, retry_after_s);
 }
 
 HttpAnswerPtr refused(const Error& error, std::string_view model) {

@@ -72,6 +72,7 @@ HttpQuestion question_of(const beast::request_header<beast::fields>& header) {
           .content_encoding = text_of(header, beast::field::content_encoding),
           .json_bytes = text_of(header, "Inference-Header-Content-Length"),
           .accept_encoding = text_of(header, beast::field::accept_encoding),
+          .authorization = text_of(header, beast::field::authorization),
           .body = {}};
 }
 

@@ -13,6 +13,7 @@
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
 #include "stoker/api/serve/http/route.hpp"
+#include "stoker/api/serve/http/security/route_access.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
 #include "stoker/api/serve/protocol/metadata.hpp"
@@ -64,7 +65,6 @@ HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
   return std::make_shared<const HttpAnswer>(std::move(answer));
 }
 
-HttpAnswerPtr server_document() {
 HttpAnswerPtr unknown_coding(std::string_view name) {
   HttpAnswer answer =
       *refusal(415, "the content encoding " + protocol::in_quotes(name) + " is not supported");
@@ -85,6 +85,7 @@ Future<HttpAnswerPtr> in_coding(const State& state, const Future<HttpAnswerPtr>&
                        });
 }
 
+HttpAnswerPtr server_document() {
   const std::array<std::string, 3> extensions{"binary_tensor_data", "classification",
                                               "model_configuration"};
   return json_answer(protocol::server_metadata("stoker", version, extensions));
@@ -188,11 +189,12 @@ Future<HttpAnswerPtr> document_for(const State& state, const Route& route, HttpQ
   }
 }
 
-}  // namespace
 Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
   if (!path) return at_once(refusal(400, "the target is no path"));
   const Route route = route_of(path->segments);
+  if (auto refused = access_refusal(access_to(route.place), question, state->options.tokens.get()))
+    return at_once(std::move(refused));
   if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
     return at_once(nowhere(question.target));
   if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
@@ -201,6 +203,7 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   return in_coding(state, document_for(state, route, std::move(question)), coding);
 }
 
+}  // namespace
 }  // namespace serve::http
 
 HttpService::HttpService(const System& system, std::shared_ptr<const ServedModels> models,
@@ -220,6 +223,15 @@ HttpService::HttpService(const System& system, std::shared_ptr<const ServedModel
 bool HttpService::handles(std::string_view target) const {
   const auto path = serve::http::path_of(target, state_->options.prefix);
   return path && path->below;
+}
+
+HttpAnswerPtr HttpService::refusal_of(const HttpQuestion& question) const {
+  if (!state_->options.tokens) return nullptr;
+  const auto path = serve::http::path_of(question.target, state_->options.prefix);
+  if (!path) return nullptr;
+  const serve::http::Route route = serve::http::route_of(path->segments);
+  return serve::http::access_refusal(serve::http::access_to(route.place), question,
+                                     state_->options.tokens.get());
 }
 
 Future<HttpAnswerPtr> HttpService::answer(HttpQuestion question) const {

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +30,6 @@ struct CallPlaces {
   BlockingPool* pool = nullptr;
 };
 
-class InferCall final : public FutureState<HttpAnswerPtr> {
 enum class Coding : std::uint8_t;  // api/serve/http/encoding/content_coding.hpp
 
 /// In what form the body of a request came, and its answer is to be.
@@ -41,6 +41,7 @@ struct BodyForm {
   Coding answer_coding = {};
 };
 
+class InferCall final : public FutureState<HttpAnswerPtr> {
  public:
   static constexpr std::size_t small_body = std::size_t{64} << 10;
 

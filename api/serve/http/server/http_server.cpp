@@ -124,6 +124,11 @@ HttpServerOptions checked(HttpServerOptions options) {
   require(options.body_bytes, "body_bytes");
   require(options.all_body_bytes, "all_body_bytes");
   require(options.connections, "connections");
+  if (!(options.client_rate >= 0))
+    throw Error{"http_server",
+                ErrorCode::invalid_argument,
+                "client_rate must be at least 0",
+                {{"option", "client_rate"}}};
   require(options.bytes_ahead, "bytes_ahead");
   require(options.least_rate, "least_rate");
   for (auto* const time :

@@ -56,7 +56,10 @@ const char* ambiguity_of(const beast::request_header<Fields>& header) {
 
 }  // namespace
 
-RequestReader::RequestReader(const HttpServerOptions& options) : options_{options} { restart(); }
+RequestReader::RequestReader(const HttpServerOptions& options, bool is_local)
+    : options_{options}, is_local_{is_local} {
+  restart();
+}
 
 void RequestReader::restart() {
   parser_.emplace();
@@ -140,6 +143,7 @@ RequestReader::Progress RequestReader::read_head(std::string_view bytes, std::si
 void RequestReader::note_head() {
   const auto& header = parser_->get().base();
   question_ = question_of(header);
+  question_.is_local = is_local_;
   head_ = {.form = {.version = header.version(),
                     .keep_alive = parser_->get().keep_alive(),
                     .is_head = header.method() == beast::verb::head}};

@@ -36,8 +36,8 @@ class RequestReader {
     refused,   ///< the connection cannot go on after refused_with()
   };
 
-  /// The options outlive it.
-  explicit RequestReader(const HttpServerOptions& options);
+  /// The options outlive it. `is_local`: of its questions.
+  explicit RequestReader(const HttpServerOptions& options, bool is_local = false);
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
@@ -52,6 +52,7 @@ class RequestReader {
   [[nodiscard]] std::size_t body_bytes() const;
   /// From Progress::head on: the bytes that the head says the body has; 0 for chunks.
   [[nodiscard]] std::uint64_t promised_bytes() const;
+  [[nodiscard]] bool has_body() const { return parser_->chunked() || promised_bytes() > 0; }
   /// From Progress::head on.
   [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
   /// From Progress::head on, without its body. Empty for a head that could not be read.
@@ -83,6 +84,7 @@ class RequestReader {
   void note_head();
 
   const HttpServerOptions& options_;
+  const bool is_local_;
   std::optional<Parser> parser_;
   ChunkLines chunks_;
   std::size_t searched_ = 0;  ///< bytes of the head that were looked at
