@@ -37,7 +37,7 @@ set(components_of_serve core glsl expr tensor nn onnx script nn_script model ser
 set(components_of_onnx core glsl expr tensor onnx)
 set(components_of_onnx_library core glsl expr tensor onnx)
 set(components_of_script core glsl expr tensor script tensor_script)
-set(components_of_fuzz core glsl expr tensor nn onnx script nn_script model serve)
+set(components_of_fuzz core glsl expr tensor nn onnx script nn_script model serve serve_http)
 # The folders whose tests are about tensors: their headers are precompiled, too.
 set(folders_of_tensors data fuzz guides model nn serve tensor train)
 if(NOT STOKER_SEPARATED_ISAS)  # else isa_test.cpp looks at the objects of all of them

@@ -14,9 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string line_path = "/v2/models/line/infer";
-const std::string held_path = "/v2/models/held/infer";
-
 TEST_F(HttpHouse, answers_one_request_after_another_on_one_connection) {
   RawClient client{open()};
   for (int n = 0; n < 3; ++n) {
@@ -386,8 +383,9 @@ TEST(HttpOnOneThread, answers_without_blocking_the_loop) {
   {
     RawClient client{port};
     for (int n = 0; n < 3; ++n)
-      client.send(post(line_path, R"({"inputs":[{"name":"rows","shape":[1,2],"datatype":"FP32",)"
-                                  R"("data":[1,2]}]})"));
+      client.send(post("/v2/models/line/infer",
+                       R"({"inputs":[{"name":"rows","shape":[1,2],"datatype":"FP32",)"
+                       R"("data":[1,2]}]})"));
     for (int n = 0; n < 3; ++n) EXPECT_EQ(client.receive().status, 200U);
   }
   server->drain(0s).get();

@@ -6,9 +6,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string line_path = "/v2/models/line/infer";
-const std::string held_path = "/v2/models/held/infer";
-
 TEST_F(HttpHouse, refuses_bodies_beyond_the_limit_before_they_come) {
   RawClient client{open({.body_bytes = 1000})};
   client.send("POST " + line_path + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n");

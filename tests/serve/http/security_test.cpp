@@ -13,8 +13,6 @@ using serve::http::Access;
 using serve::http::ClientLimits;
 using serve::http::Place;
 
-const std::string line_path = "/v2/models/line/infer";
-
 std::string bearer(const std::string& token) { return "Authorization: Bearer " + token + "\r\n"; }
 
 class TokenFiles : public HttpHouse {

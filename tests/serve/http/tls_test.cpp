@@ -7,9 +7,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string line_path = "/v2/models/line/infer";
-const std::string held_path = "/v2/models/held/infer";
-
 class OverTls : public HttpHouse {
  protected:
   void write(const std::string& name) const {

@@ -92,7 +92,6 @@ std::size_t RequestReader::put(std::string_view bytes, boost::beast::error_code&
   try {
     return parser_->put(boost::asio::buffer(bytes.data(), bytes.size()), failure);
   } catch (const std::bad_alloc&) {
-    parser_->get().body() = {};
     refuse(unavailable("memory is exhausted"));
     return 0;
   }
@@ -185,6 +184,7 @@ HttpQuestion RequestReader::take() {
 
 RequestReader::Progress RequestReader::refuse(HttpAnswerPtr answer) {
   refused_with_ = std::move(answer);
+  std::string{}.swap(parser_->get().body());  // the client may take its time to go
   return Progress::refused;
 }
 
