@@ -94,11 +94,11 @@ TEST(Codings, are_refused_if_they_are_broken) {
 }
 
 TEST(Codings, become_no_more_bytes_than_they_may) {
-  const std::string bomb = packed(std::string(50'000'000, 'a'), gzip);
-  EXPECT_LT(bomb.size(), 100'000U);
-  EXPECT_EQ(refusal(bomb, Coding::gzip, 49'999'999), ErrorCode::limit_exceeded);
+  const std::string bomb = packed(std::string(5'000'000, 'a'), gzip);
+  EXPECT_LT(bomb.size(), 10'000U);
+  EXPECT_EQ(refusal(bomb, Coding::gzip, 4'999'999), ErrorCode::limit_exceeded);
   EXPECT_EQ(refusal(bomb, Coding::gzip, 10), ErrorCode::limit_exceeded);
-  EXPECT_EQ(decoded(bomb, Coding::gzip, 50'000'000).size(), 50'000'000U);
+  EXPECT_EQ(decoded(bomb, Coding::gzip, 5'000'000).size(), 5'000'000U);
   std::string parts;
   for (int n = 0; n < 11; ++n) parts += packed("a", gzip);
   EXPECT_EQ(refusal(parts, Coding::gzip, 10), ErrorCode::limit_exceeded) << "all together";

@@ -5,6 +5,8 @@
 //     …
 //     server.drain(30s).get();      // on another thread; or co_await async_get(server.drain(30s))
 //
+// With HttpServerOptions::tls it speaks TLS, but for Unix sockets. HttpServiceOptions::tokens say who may ask.
+//
 // Connections are kept alive. Requests that a client sends ahead run together and are answered in their order. A client
 // that goes away cancels its requests. Bodies may be chunked; `Expect: 100-continue` is answered.
 //
