@@ -10,6 +10,7 @@ find_package(StokerDnnl REQUIRED)
 find_package(StokerGlslang REQUIRED)
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(TURBOJPEG REQUIRED IMPORTED_TARGET libturbojpeg)
 # Not by libzip's own CMake package: on Debian it names tools of packages that need not be there.

@@ -28,7 +28,7 @@ std::span<const Fuzzer> all_fuzzers() {
 }  // namespace stoker::fuzz
 ")
 set(stoker_fuzz_components stoker_core stoker_glsl stoker_expr stoker_tensor stoker_nn stoker_onnx stoker_script
-    stoker_nn_script stoker_model stoker_serve)
+    stoker_nn_script stoker_model stoker_serve stoker_serve_http)
 
 if(STOKER_BUILD_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

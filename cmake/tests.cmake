@@ -38,7 +38,7 @@ set(components_of_serve_grpc core glsl expr tensor nn onnx script nn_script mode
 set(components_of_onnx core glsl expr tensor onnx)
 set(components_of_onnx_library core glsl expr tensor onnx)
 set(components_of_script core glsl expr tensor script tensor_script)
-set(components_of_fuzz core glsl expr tensor nn onnx script nn_script model serve)
+set(components_of_fuzz core glsl expr tensor nn onnx script nn_script model serve serve_http)
 # The folders whose tests are about tensors: their headers are precompiled, too.
 set(folders_of_tensors data fuzz guides model nn serve serve_grpc tensor train)
 if(NOT STOKER_SEPARATED_ISAS)  # else isa_test.cpp looks at the objects of all of them
@@ -68,9 +68,13 @@ foreach(folder ${test_folders})
     stoker_glob(shared_helpers tests/nn/golden_run.cpp)
     list(APPEND test_sources ${shared_helpers})
   endif()
-  if(folder MATCHES "^(device|onnx|tensor)$")
+  if(folder MATCHES "^(device|onnx|serve|tensor)$")
     stoker_glob(failing_allocation tests/actors/failing_allocation.cpp)
     list(APPEND test_sources ${failing_allocation})
+  endif()
+  if(folder STREQUAL "serve")
+    stoker_glob(access_log api/command_line/serve/access_log.cpp)
+    list(APPEND test_sources ${access_log})
   endif()
   set(components ${STOKER_COMPONENTS})
   if(components_of_${folder})
@@ -90,7 +94,7 @@ foreach(folder ${test_folders})
   target_link_libraries(
     tests_${folder} PRIVATE stoker_settings ${components} stoker_kernel_cases stoker_checkout GTest::gtest
                             GTest::gtest_main spdlog::spdlog nlohmann_json::nlohmann_json
-                            DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB
+                            DNNL::dnnl Boost::context PkgConfig::LUA Eigen3::Eigen ZLIB::ZLIB OpenSSL::SSL
                             ${CMAKE_DL_LIBS})
   if(folder STREQUAL "serve_grpc")
     target_link_libraries(tests_serve_grpc PRIVATE PkgConfig::STOKER_GRPC)

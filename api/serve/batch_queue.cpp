@@ -34,7 +34,7 @@ void BatchQueue::put_back(Batch batch) {
 
 Clock::time_point BatchQueue::ready_at(const Line& line) const noexcept {
   const bool apart = line.pieces.front().call->request().apart;
-  if (rules_.wait == BatchWait::none || apart || line.rows >= rules_.batch_size)
+  if (rules_.wait == BatchWait::none || flushing_ || apart || line.rows >= rules_.batch_size)
     return Clock::time_point::min();
   auto first = Clock::time_point::max();
   for (const Piece& piece : line.pieces) first = std::min(first, piece.arrived);

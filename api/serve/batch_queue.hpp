@@ -31,6 +31,8 @@ struct Piece {
   std::size_t rank = 0;  ///< its level; behind all of them for one that is delayed
 
   [[nodiscard]] bool is_whole() const noexcept { return rows == call->request().rows; }
+  /// Whether it has the last rows of its call.
+  [[nodiscard]] bool is_last() const noexcept { return first_row + rows == call->request().rows; }
 };
 
 /// What runs together.
@@ -64,6 +66,9 @@ class BatchQueue {
   /// From the next batch on.
   void set_batch_size(std::int64_t rows) noexcept { rules_.batch_size = rows; }
   void set_timeout(Clock::duration timeout) noexcept { rules_.timeout = timeout; }
+
+  /// Nothing more will come: from now on no batch waits to be full.
+  void flush() noexcept { flushing_ = true; }
 
   void add(CallHolder call, Clock::time_point now);
   /// The next batch, if one may run now. Calls that were answered meanwhile are dropped.
@@ -115,6 +120,7 @@ class BatchQueue {
   [[nodiscard]] std::int64_t padded(const Batch& batch) const noexcept;
 
   BatchRules rules_;
+  bool flushing_ = false;
   std::vector<Key> keys_;
   std::vector<std::uint64_t> late_;
   std::deque<Batch> again_;

@@ -38,9 +38,23 @@ void Batcher::on(SubmitCall submitted) {
     return;
   }
   if (leaving_) return fail(call, ended_error(*leaving_));
+  if (needs_too_many_batches(call->request())) {
+    call->left_queue();
+    return fail(
+        call, Error{"serving",
+                    ErrorCode::limit_exceeded,
+                    "the request has more rows than " + std::to_string(parts_.max_request_batches) +
+                        " batches of " + std::to_string(queue_.rules().batch_size) + " hold",
+                    {{"rows", std::to_string(call->request().rows)}}});
+  }
   if (call->deadline() != Clock::time_point::max()) deadlines_.emplace(call->deadline(), call);
   queue_.add(std::move(submitted.call), now());
   dispatch();
+}
+
+bool Batcher::needs_too_many_batches(const CheckedRequest& request) const noexcept {
+  const std::int64_t size = queue_.rules().batch_size;
+  return !request.apart && (request.rows - 1) / size >= parts_.max_request_batches;
 }
 
 void Batcher::on(const CallCancelled& cancelled) {
@@ -129,6 +143,7 @@ ServingStatus Batcher::on(AskStatus) {
 }
 
 Future<void> Batcher::on(AwaitDrained) {
+  queue_.flush();
   Promise<void>& drained = drained_.emplace_back();
   Future<void> future = drained.future();
   dispatch();
@@ -200,7 +215,9 @@ void Batcher::start(Worker& worker, Batch batch) {
   ++batch_sizes_[batch.size];
   rows_.add(static_cast<double>(batch.rows), at);
   key_rows_[batch.key] += static_cast<std::uint64_t>(batch.rows);
-  left_queue_[batch.key].add(static_cast<double>(batch.pieces.size()), at);
+  if (!batch.again)
+    left_queue_[batch.key].add(
+        static_cast<double>(std::ranges::count_if(batch.pieces, &Piece::is_last)), at);
   parts_.admission->of(batch.key)->set_rate(left_queue_[batch.key].per_second(at));
   const bool may_be_here = is_small(batch) && BatchNotice::Here::may_start(batch);
   const bool unused = is_new(batch);

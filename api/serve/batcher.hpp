@@ -39,7 +39,7 @@ struct SetTimeout {
   Clock::duration timeout = {};
 };
 struct AskStatus {};
-/// Answered when all accepted calls are.
+/// Answered when all accepted calls are. Nothing may be admitted any more: batches wait no longer to be full.
 struct AwaitDrained {};
 
 /// What a batcher needs, and shares with the handles of its serving.
@@ -48,6 +48,7 @@ struct BatcherParts {
   std::shared_ptr<const KeyedAdmission> admission;
   BatchRules rules = {};
   BatchRetry retry = BatchRetry::never;
+  std::int64_t max_request_batches = 4096;
   std::string reason = {};  ///< why requests do not join; empty if they do
   std::vector<std::string> partitions = {};
   std::vector<std::string> keys = {""};  ///< by position; one for each Admission
@@ -88,6 +89,7 @@ class Batcher : public Actor {
   void terminate(const ExitReason& why) override;
 
   [[nodiscard]] Clock::time_point now() const { return executor()->clock().now(); }
+  [[nodiscard]] bool needs_too_many_batches(const CheckedRequest& request) const noexcept;
   /// Frees workers whose batch has ended, gives batches to free ones and answers the calls of those that have ended.
   void exchange_batches();
   /// The same, and arms the timer for what is to be done later.
@@ -133,7 +135,7 @@ class Batcher : public Actor {
   std::map<std::int64_t, std::uint64_t> batch_sizes_;
   std::map<Signature, std::vector<std::int64_t>> used_;  ///< sizes of batches that have run
   RateMeter answered_, rows_;
-  std::vector<RateMeter> left_queue_;  ///< by key
+  std::vector<RateMeter> left_queue_;  ///< whole requests, by key
   std::vector<std::uint64_t> key_rows_;
 };
 

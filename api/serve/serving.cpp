@@ -8,6 +8,10 @@ namespace stoker {
 
 const AnyModel& Serving::model() const noexcept { return core_->model(); }
 
+std::size_t Serving::priorities() const noexcept { return core_->options().priorities.size(); }
+
+std::size_t Serving::default_priority() const noexcept { return core_->options().default_priority; }
+
 Future<NamedValues> Serving::run(const NamedValues& inputs,
                                  const ServingRequestOptions& options) const {
   return core_->run(inputs, options);

@@ -19,7 +19,7 @@
 //
 //     overloaded         too many requests wait, of its key or of its priority; the detail `retry_after_ms` says when
 //                        to come again
-//     limit_exceeded     the request alone has more bytes than may wait
+//     limit_exceeded     the request alone has more bytes than may wait, or more rows than `max_request_batches` hold
 //     deadline_exceeded  its deadline passed, while it waited or while it ran; or it waited for longer than its
 //                        priority allows
 //     cancelled          cancel() was called
@@ -29,6 +29,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -51,6 +52,9 @@ class Serving {
       : core_{std::move(core)} {}
 
   [[nodiscard]] const AnyModel& model() const noexcept;
+  /// How many priority levels there are, and the level of requests that name none.
+  [[nodiscard]] std::size_t priorities() const noexcept;
+  [[nodiscard]] std::size_t default_priority() const noexcept;
 
   /// Does not wait. The future holds the outputs by name; cancel() on it cancels the request. An idle serving may
   /// start the model on the calling thread, and compute it there if that takes no longer than waking another one.
@@ -68,7 +72,8 @@ class Serving {
 
   /// Fails with closed when the serving has ended.
   [[nodiscard]] Future<ServingStatus> status() const;
-  /// Accepts no further requests. Ready when all accepted ones are answered; the serving then still exists.
+  /// Accepts no further requests; those that wait for a full batch run as they are. Ready when all accepted ones are
+  /// answered; the serving then still exists.
   [[nodiscard]] Future<void> drain() const;
   /// Ends the serving: requests that wait are told at once, batches that run are waited for, at most for
   /// ServingOptions::shutdown. Ready when it has ended.

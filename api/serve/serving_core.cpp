@@ -60,6 +60,7 @@ ServingOptions checked(ServingOptions options) {
   require(options.workers >= 1, "workers", "at least 1");
   require(options.max_requests >= 1, "max_requests", "at least 1");
   require(options.max_bytes >= 1, "max_bytes", "at least 1");
+  require(options.max_request_batches >= 1, "max_request_batches", "at least 1");
   require(!options.deadline || *options.deadline > nanoseconds::zero(), "deadline", "above 0");
   require(options.shutdown >= nanoseconds::zero(), "shutdown", "at least 0");
   for (const std::int64_t size : options.sizes) require(size >= 1, "sizes", "at least 1 each");
@@ -99,6 +100,7 @@ ServingCore::ServingCore(std::shared_ptr<Executor> executor, AnyModel model, Row
                                            .admission = admission_,
                                            .rules = rules_of(options, layout_),
                                            .retry = options.retry,
+                                           .max_request_batches = options.max_request_batches,
                                            .reason = layout_.why_apart(),
                                            .partitions = {model_.device().name()},
                                            .keys = options.batch_keys})} {

@@ -32,6 +32,7 @@ class ServingCore {
   [[nodiscard]] const ActorRef<Batcher>& batcher() const noexcept { return batcher_; }
   [[nodiscard]] const AnyModel& model() const noexcept { return model_; }
   [[nodiscard]] const RowLayout& layout() const noexcept { return layout_; }
+  [[nodiscard]] const ServingOptions& options() const noexcept { return options_; }
   [[nodiscard]] const KeyedAdmission& admission() const noexcept { return *admission_; }
 
   [[nodiscard]] Future<NamedValues> run(const NamedValues& inputs,

@@ -80,6 +80,9 @@ struct ServingOptions {
   /// Limits of what waits, for each key: further requests are `overloaded`. A request that runs does not wait.
   std::size_t max_requests = 1024;
   std::uint64_t max_bytes = std::uint64_t{256} << 20;
+  /// A request whose rows need more batches than this is refused. All of their outputs are kept until its answer is put
+  /// together.
+  std::int64_t max_request_batches = 4096;
   /// The deadline of requests that have none of their own, counted from the call.
   std::optional<std::chrono::nanoseconds> deadline = {};
   BatchRetry retry = BatchRetry::never;

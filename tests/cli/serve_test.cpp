@@ -5,10 +5,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 
 #include "command_folder.hpp"
 #include "stoker/tests/checkout/checkout.hpp"
-#include "stoker/tests/serve/http_client.hpp"
+#include "stoker/tests/serve/http/tls_client.hpp"
 
 namespace stoker {
 namespace {
@@ -42,8 +43,8 @@ class ServeCommand : public CommandFolder {
     EXPECT_TRUE(process->wait_for_output("\nready\n")) << process->output();
     return process;
   }
-  static std::uint16_t port_of(const CommandProcess& process) {
-    const std::string mark = "http://127.0.0.1:";
+  static std::uint16_t port_of(const CommandProcess& process,
+                               const std::string& mark = "http://127.0.0.1:") {
     const std::size_t at = process.output().find(mark);
     if (at == std::string::npos) return 0;
     return static_cast<std::uint16_t>(std::stoul(process.output().substr(at + mark.size())));
@@ -69,6 +70,61 @@ TEST_F(ServeCommand, serves_until_a_signal_comes) {
       << result.out;
   EXPECT_TRUE(contains(result.out, "\nready\nending\n")) << result.out;
   EXPECT_TRUE(contains(result.err, "POST /v2/models/again/infer 200 ")) << result.err;
+}
+
+TEST_F(ServeCommand, does_not_wait_for_full_batches_when_it_ends) {
+  const auto process = start({"double.lua", "--port", "0", "--batch-timeout", "10000"});
+  RawClient waiting{port_of(*process)};
+  RawClient watching{port_of(*process)};
+  waiting.send(post("/v2/models/double/infer", body));
+  while (!contains(watching.ask(get("/metrics")).body, "stoker_queue_depth{model=\"double\"} 1"))
+    std::this_thread::yield();
+  process->signal(SIGTERM);
+  EXPECT_EQ(waiting.receive().status, 200U);
+  waiting.close();
+  watching.close();
+  EXPECT_EQ(process->finish().exit_code, 0);
+}
+
+TEST_F(ServeCommand, asks_for_tokens_and_reads_them_again_on_sighup) {
+  write("tokens", "first\n");
+  const auto process = start({"double.lua", "--port", "0", "--token-file", "tokens"});
+  const auto status = [&](const std::string& token) {
+    return RawClient{port_of(*process)}
+        .ask(post("/v2/models/double/infer", body, "Authorization: Bearer " + token + "\r\n"))
+        .status;
+  };
+  EXPECT_EQ(RawClient{port_of(*process)}.ask(get("/v2/health/ready")).status, 200U);
+  EXPECT_EQ(RawClient{port_of(*process)}.ask(get("/v2")).status, 401U);
+  EXPECT_EQ(status("first"), 200U);
+  EXPECT_EQ(status("second"), 401U);
+  write("tokens", "second\n");
+  process->signal(SIGHUP);
+  while (status("second") != 200U) std::this_thread::yield();
+  EXPECT_EQ(status("first"), 401U);
+  process->signal(SIGTERM);
+  const CommandResult result = process->finish();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(contains(result.err, "read again: tokens\n")) << result.err;
+  EXPECT_EQ(serve({"double.lua", "--port", "0", "--token-file", "nothing"}).exit_code, 3);
+}
+
+TEST_F(ServeCommand, speaks_tls_and_reads_its_certificate_again_on_sighup) {
+  write_certificate("first", directory / "cert.pem", directory / "key.pem");
+  const auto process =
+      start({"double.lua", "--port", "0", "--tls-cert", "cert.pem", "--tls-key", "key.pem"});
+  const std::uint16_t port = port_of(*process, "https://127.0.0.1:");
+  EXPECT_EQ(TlsClient{port}.server_name(), "first");
+  EXPECT_EQ(TlsClient{port}.ask(post("/v2/models/double/infer", body)).status, 200U);
+  write_certificate("second", directory / "cert.pem", directory / "key.pem");
+  process->signal(SIGHUP);
+  while (TlsClient{port}.server_name() != "second") std::this_thread::yield();
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->finish().exit_code, 0);
+  EXPECT_EQ(serve({"double.lua", "--port", "0", "--tls-cert", "cert.pem"}).exit_code, 2);
+  EXPECT_EQ(serve({"double.lua", "--port", "0", "--tls-cert", "nothing", "--tls-key", "key.pem"})
+                .exit_code,
+            3);
 }
 
 TEST_F(ServeCommand, listens_at_the_port_of_its_surroundings) {
@@ -101,6 +157,10 @@ TEST_F(ServeCommand, refuses_at_its_start_what_cannot_work) {
   EXPECT_EQ(serve({}).exit_code, 2);
   EXPECT_EQ(serve({"double.lua", "--port", "70000"}).exit_code, 2);
   EXPECT_EQ(serve({"=double.lua"}).exit_code, 2);
+  const CommandResult level =
+      serve({"double.lua", "--priority-levels", "2", "--default-priority", "3"});
+  EXPECT_EQ(level.exit_code, 2);
+  EXPECT_TRUE(contains(level.err, "there are only 2 --priority-levels")) << level.err;
 }
 
 TEST_F(ServeCommand, refuses_what_is_no_model) {

@@ -387,6 +387,16 @@ bodies = {
 for name, content in bodies.items():
     seed("protocol", name, content)
 
+# --- compressed bodies -----------------------------------------------------------------------------------
+raw_stream = zlib.compressobj(9, zlib.DEFLATED, -15)
+seed("coding", "fields", b"\x00gzip;q=0.5, deflate;q=0.8, *;q=0")
+seed("coding", "gzip", b"\x01" + packed("{}" * 700))
+seed("coding", "parts", b"\x01" + packed("a") + packed("b"))
+seed("coding", "bomb", b"\x01" + packed("a" * (1 << 21)))
+seed("coding", "cut", b"\x01" + packed("abcdefgh")[:-3])
+seed("coding", "deflate", b"\x02" + zlib.compress(b"[1,2]" * 300))
+seed("coding", "raw", b"\x02" + raw_stream.compress(b"[1,2]" * 300) + raw_stream.flush())
+
 # --- decisions ----------------------------------------------------------------------------------------
 for number in range(6):
     steps = bytes((i * i * 7 + i * 31 + number * 53) % 256 for i in range(120))

@@ -50,14 +50,14 @@ class RawClient {
     path.string().copy(address.sun_path, sizeof address.sun_path - 1);
     connect_to(address);
   }
-  ~RawClient() { close(); }
+  virtual ~RawClient() { close(); }
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
   [[nodiscard]] bool is_connected() const { return socket_ >= 0; }
   void send(std::string_view bytes) const {
     while (!bytes.empty()) {
-      const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t sent = write_some(bytes);
       if (sent <= 0) return;  // the answer says why
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -100,6 +100,15 @@ class RawClient {
   /// Whether the server ends the connection without sending more.
   [[nodiscard]] bool is_at_end() { return arrived_.empty() && !fill(); }
 
+ protected:
+  [[nodiscard]] int socket() const { return socket_; }
+  virtual ssize_t write_some(std::string_view bytes) const {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  virtual ssize_t read_some(char* into, std::size_t bytes) {
+    return ::recv(socket_, into, bytes, 0);
+  }
+
  private:
   template <class Address> void connect_to(const Address& address) {
     // A server that does not answer must not hold the tests for ever.
@@ -110,7 +119,7 @@ class RawClient {
   }
   bool fill() {
     char bytes[4096];
-    const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
+    const ssize_t count = read_some(bytes, sizeof bytes);
     if (count > 0) arrived_.append(bytes, static_cast<std::size_t>(count));
     EXPECT_FALSE(count < 0 && errno == EAGAIN) << "the server says nothing";
     return count > 0;

@@ -65,6 +65,9 @@ class HttpHouse : public testing::Test {
     return nlohmann::json::parse(body).at("error").get<std::string>();
   }
 
+  static inline const std::string line_path = "/v2/models/line/infer";
+  static inline const std::string held_path = "/v2/models/held/infer";
+
   System system;
   Device device = system.device("cpu");
   DeviceScope scope{device};

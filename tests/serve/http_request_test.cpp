@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "stoker/tests/actors/failing_allocation.hpp"
+
 namespace stoker::serve::http {
 namespace {
 
@@ -173,6 +175,27 @@ TEST(RequestReader, holds_heads_targets_and_bodies_to_their_limits) {
       refusal_status(host + "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n6\r\n", options),
       413U);
   EXPECT_EQ(refusal_status(host + "Content-Length: 10\r\n\r\n0123456789", options), 0U);
+}
+
+TEST(RequestReader, refuses_a_body_for_which_there_is_no_memory) {
+  const HttpServerOptions options;
+  const std::string head = host + "Content-Length: 100000\r\n\r\n";
+  const std::string body(100'000, 'a');
+  bool failed = true;
+  std::size_t which = 0;
+  for (; failed; ++which) {
+    RequestReader reader{options};
+    std::size_t used = 0;
+    ASSERT_EQ(reader.read(head, used), Progress::head);
+    const FailingAllocation failing{which};
+    const Progress progress = reader.read(body, used);
+    failed = failing.failed();
+    ASSERT_EQ(progress, failed ? Progress::refused : Progress::complete);
+    if (failed) {
+      EXPECT_EQ(reader.refused_with()->status, 503U);
+    }
+  }
+  EXPECT_GT(which, 1U);
 }
 
 TEST(RequestReader, refuses_other_versions_and_expectations) {

@@ -122,6 +122,7 @@ TEST_F(AnsweredByHttp, refuses_what_is_wrong_with_a_body) {
   EXPECT_NE(error_of(broken.body).find("column"), std::string::npos) << broken.body;
   EXPECT_EQ(infer("line", "").status, 400U);
   EXPECT_EQ(infer("line", R"({"inputs": []})").status, 400U);
+  EXPECT_EQ(infer("line", R"({"e":)" + std::string(100, '[')).status, 400U) << "too deep";
   EXPECT_EQ(infer("line", rows(1, 2), {.json_bytes = "1e3"}).status, 400U);
   EXPECT_EQ(infer("line", rows(1, 2), {.json_bytes = "100000"}).status, 400U);
   EXPECT_EQ(infer("line", rows(1, 2), {.content_type = "text/plain"}).status, 415U);
@@ -163,6 +164,35 @@ TEST_F(AnsweredByHttp, answers_504_when_the_time_of_a_request_is_over) {
   EXPECT_EQ(infer("held", body).status, 504U);
 }
 
+TEST_F(AnsweredByHttp, serves_requests_by_their_priority) {
+  models->set("levels", serve("levels", {.batch_size = 2,
+                                         .batch_timeout = 1h,
+                                         .wait = BatchWait::full,
+                                         .priorities = {{}, {}},
+                                         .default_priority = 2}));
+  const Serving levels = *models->snapshot()->at("levels").serving;
+  // A batch that waits for its second row shows at which level the first one does.
+  const auto level_of = [&](const std::string& priority) {
+    std::string body = rows(1, 2);
+    body.insert(1, R"("parameters":{"priority":)" + priority + "},");
+    const Future<HttpAnswerPtr> one =
+        service.answer({.method = "POST", .target = "/v2/models/levels/infer", .body = body});
+    while (levels.status().get().queued == 0) std::this_thread::yield();
+    const ServingStatus status = levels.status().get();
+    one.cancel();
+    while (levels.status().get().queued != 0) std::this_thread::yield();
+    return status.levels[0].queued == 1 ? 1 : 2;
+  };
+  EXPECT_EQ(level_of("1"), 1);
+  EXPECT_EQ(level_of("2"), 2);
+  EXPECT_EQ(level_of("0"), 2) << "the default one";
+  EXPECT_EQ(level_of("3"), 2) << "there are two";
+  EXPECT_EQ(level_of("18446744073709551615"), 2);
+  const json batching = document(get("/v2/models/levels/config"))["dynamic_batching"];
+  EXPECT_EQ(batching["priority_levels"], 2);
+  EXPECT_EQ(batching["default_priority_level"], 2);
+}
+
 TEST_F(AnsweredByHttp, keeps_what_a_failed_model_says_to_itself) {
   const AnyModel model = load_model(folder.write("picky.lua", R"(
     return {inputs = {{name = "x", shape = {1}}}, outputs = {"y"},
@@ -176,6 +206,21 @@ TEST_F(AnsweredByHttp, keeps_what_a_failed_model_says_to_itself) {
   const std::string text = error_of(answer.body);
   EXPECT_EQ(text.find("secret"), std::string::npos);
   EXPECT_TRUE(text.starts_with("model 'picky' failed: script_error (request ")) << text;
+}
+
+TEST_F(AnsweredByHttp, says_what_is_wrong_with_inputs_if_only_the_model_finds_it) {
+  const AnyModel model = load_model(folder.write("meets.lua", R"(
+    return {inputs = {{name = "x", shape = {"n"}}, {name = "y", shape = {"m"}}}, outputs = {"z"},
+            predict = function(given) return {z = given.x + given.y} end})"),
+                                    {.device = device});
+  models->set("meets", start_serving(system.supervisor(), model, {.name = "meets"}));
+  const HttpAnswer answer =
+      infer("meets", R"({"inputs":[{"name":"x","shape":[2],"datatype":"FP32","data":[1,2]},)"
+                     R"({"name":"y","shape":[3],"datatype":"FP32","data":[1,2,3]}]})");
+  EXPECT_EQ(answer.status, 400U);
+  EXPECT_TRUE(error_of(answer.body)
+                  .starts_with("model 'meets' does not take these inputs: shape_mismatch: "))
+      << answer.body;
 }
 
 TEST_F(AnsweredByHttp, is_ready_when_all_of_its_models_are) {

@@ -412,10 +412,10 @@ TEST_F(Refusals, beyond_the_limits) {
   };
   EXPECT_EQ(with(model_of({}, {}), nested(63), {}), "accepted");
   expect_begins(with(model_of({}, {}), nested(64), {}),
-                "limit_exceeded: the JSON has more than 64 lists and objects within each ot");
-  expect_begins(with(model_of({}, {}), nested(1'000'000), {}), "limit_exceeded: ");
+                "invalid_argument: the JSON has more than 64 lists and objects within each ot");
+  expect_begins(with(model_of({}, {}), nested(1'000'000), {}), "invalid_argument: ");
   EXPECT_EQ(with(model, three, {.nesting = 4}), "accepted");
-  expect_begins(with(model, three, {.nesting = 3}), "limit_exceeded: ");
+  expect_begins(with(model, three, {.nesting = 3}), "invalid_argument: ");
 }
 
 TEST_F(Refusals, of_claims_come_before_their_memory) {

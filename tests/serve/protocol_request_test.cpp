@@ -51,6 +51,19 @@ TEST_F(Requests, of_the_specification_are_read) {
   EXPECT_FALSE(request.is_binary(request.outputs[0]));
 }
 
+TEST_F(Requests, may_have_a_text_or_a_number_as_a_list_of_one) {
+  const AnyModel model =
+      model_of({tensor_info("x", ElementType::string, std::vector<std::int64_t>{})}, {});
+  const std::string json =
+      R"({"inputs":[{"name":"x","shape":[1,1],"datatype":"BYTES","data":[["ab"]]}]})";
+  EXPECT_EQ(read(model, json).inputs.at("x").texts().shape, Shape{});
+  EXPECT_EQ(read(model, json).inputs.at("x").texts().strings, std::vector<std::string>{"ab"});
+  const std::string head = R"({"inputs":[{"name":"x","shape":[1],"datatype":"BYTES",)"
+                           R"("parameters":{"binary_data_size":6}}]})";
+  const InferRequest binary = read(model, head, std::string{"\2\0\0\0ab", 6});
+  EXPECT_EQ(binary.inputs.at("x").texts().shape, Shape{});
+}
+
 TEST_F(Requests, of_the_binary_extension_are_read) {
   const std::string json = R"({
     "model_name" : "mymodel",

@@ -1,7 +1,8 @@
 // A line on standard error for each answer of a server, written by a thread of its own: a reader that does not read
 // holds up no connection.
 //
-// Threads: add() from any; it never waits. Lines beyond a thousand that wait are left out, and the next line says so.
+// Threads: add() from any; it never waits. Lines beyond a thousand that wait are left out, and the next line
+// says so, or the end.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +24,7 @@ class AccessLog {
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;
 
-  void add(const HttpAccess& access);
+  void add(const HttpAccess& access) noexcept;
 
  private:
   void write();

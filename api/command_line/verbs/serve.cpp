@@ -14,11 +14,13 @@
 #include "stoker/api/command_line/interrupts.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/serve/access_log.hpp"
+#include "stoker/api/command_line/serve/reloads.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/command_line/words/serve_words.hpp"
 #include "stoker/api/serve_http.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/runtime/base/printable.hpp"
+#include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::command_line {
 namespace {
@@ -52,6 +54,8 @@ Serving load(const System& system, const ServeWords& words, const std::string& n
   const AnyModel model = load_model(file, options);
   ServingOptions serving{.name = name,
                          .batch_size = static_cast<std::int64_t>(words.batch_size),
+                         .priorities = std::vector<PriorityLevel>(words.priority_levels),
+                         .default_priority = words.default_priority,
                          .max_requests = words.queue};
   if (words.batch_timeout_s > 0) {
     serving.batch_timeout = time_of(words.batch_timeout_s);
@@ -97,13 +101,25 @@ int check(const ServeWords& words, const NamedFiles& models) {
   return ok;
 }
 
+/// Until the loop is stopped. Handlers deal with their own failures; one that does not must not end the server.
+void run(boost::asio::io_context& loop) noexcept {
+  for (;;) {
+    try {
+      loop.run();
+      return;
+    } catch (const std::exception& error) {
+      log_failure(LogLevel::error, "event loop", error);
+    }
+  }
+}
+
 /// The threads of an event loop.
 class LoopThreads {
  public:
   LoopThreads(boost::asio::io_context& loop, std::size_t count)
       : loop_{&loop}, work_{loop.get_executor()} {
     threads_.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([&loop] { loop.run(); });
+    for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([&loop] { run(loop); });
   }
   ~LoopThreads() {
     work_.reset();
@@ -118,11 +134,24 @@ class LoopThreads {
   std::vector<std::jthread> threads_;
 };
 
+/// Null if the command line names no file of tokens.
+std::shared_ptr<AccessTokens> tokens_of(const ServeWords& words) {
+  if (words.token_file.empty() && words.admin_token_file.empty()) return nullptr;
+  return std::make_shared<AccessTokens>(AccessTokenFiles{words.token_file, words.admin_token_file});
+}
+
+/// Null if the command line names no certificate.
+std::shared_ptr<TlsCertificate> certificate_of(const ServeWords& words) {
+  if (words.tls_cert.empty()) return nullptr;
+  return std::make_shared<TlsCertificate>(TlsFiles{words.tls_cert, words.tls_key});
+}
+
 void listen(const HttpServer& server, const ServeWords& words, std::uint16_t wanted) {
   const std::uint16_t port = server.listen(words.address, wanted);
   const bool is_v6 = words.address.find(':') != std::string::npos;
-  std::cout << "listening at http://" << (is_v6 ? "[" : "") << printable(words.address)
-            << (is_v6 ? "]" : "") << ':' << port << std::endl;
+  std::cout << "listening at http" << (words.tls_cert.empty() ? "" : "s") << "://"
+            << (is_v6 ? "[" : "") << printable(words.address) << (is_v6 ? "]" : "") << ':' << port
+            << std::endl;
   if (words.socket.empty()) return;
   server.listen(std::filesystem::path{words.socket});
   std::cout << "listening at " << printable(words.socket) << std::endl;
@@ -142,9 +171,16 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   static_cast<void>(system.device(words.script.device));  // before anybody is told an address
   auto served = std::make_shared<ServedModels>();
   for (const auto& [name, file] : models) served->announce(name);
-  const HttpService service{system, served};
+  const std::shared_ptr<AccessTokens> tokens = tokens_of(words);
+  const HttpService service{system, served, {.tokens = tokens}};
   boost::asio::io_context loop;
-  HttpServerOptions options;
+  Reloads reloads{loop};
+  if (tokens) reloads.add("tokens", [tokens] { tokens->reload(); });
+  const std::shared_ptr<TlsCertificate> certificate = certificate_of(words);
+  if (certificate) reloads.add("certificate", [certificate] { certificate->reload(); });
+  HttpServerOptions options{.tls = certificate,
+                            .client_connections = words.client_connections,
+                            .client_rate = static_cast<double>(words.client_rate)};
   if (log) options.on_answer = [&log](const HttpAccess& access) { log->add(access); };
   const HttpServer server{loop.get_executor(), service, options};
   try {
@@ -164,7 +200,11 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   if (!stopped.ready()) std::cout << "ready" << std::endl;
   stopped.wait();
   std::cout << "ending" << std::endl;
-  server.drain(time_of(words.drain_timeout_s)).get();
+  const Future<void> drained = server.drain(time_of(words.drain_timeout_s));
+  // No more will come to fill a batch.
+  for (const auto& [name, model] : *served->snapshot())
+    if (model.serving) model.serving->with_timeout(std::chrono::nanoseconds::zero());
+  drained.get();
   return ok;
 }
 
@@ -175,6 +215,7 @@ void add_serve(CLI::App& app, Choice& choice) {
   auto words = std::make_shared<ServeWords>();
   add_serve_words(*verb, *words);
   verb->callback([&choice, words] {
+    words->require_consistent();
     choice.run = [words, models = words->named_models(), port = words->chosen_port()] {
       return serve(*words, models, port);
     };

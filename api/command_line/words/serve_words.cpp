@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint16_t default_port = 8000;
 constexpr std::uint64_t most_port = 65535;
+constexpr std::uint64_t most_levels = 100;
 
 constexpr const char* footer = R"(
 Examples:
@@ -48,6 +49,16 @@ std::vector<std::pair<std::string, std::string>> ServeWords::named_models() cons
     named.emplace_back(std::move(name), std::move(file));
   }
   return named;
+}
+
+void ServeWords::require_consistent() const {
+  if (tls_cert.empty() != tls_key.empty())
+    throw CLI::ValidationError{tls_cert.empty() ? "--tls-key" : "--tls-cert",
+                               "a certificate and its key are needed, both"};
+  if (default_priority > priority_levels)
+    throw CLI::ValidationError{
+        "--default-priority",
+        "there are only " + std::to_string(priority_levels) + " --priority-levels"};
 }
 
 std::uint16_t ServeWords::chosen_port() const {
@@ -85,10 +96,39 @@ void add_serve_words(CLI::App& verb, ServeWords& words) {
       verb, "--queue", {1, 1'000'000'000}, [&words](std::uint64_t n) { words.queue = n; },
       "Requests that may wait for each model (1024); others are refused");
   add_whole(
+      verb, "--priority-levels", {1, most_levels},
+      [&words](std::uint64_t n) { words.priority_levels = n; },
+      "Levels of the parameter 'priority' (1); 1 is served first");
+  add_whole(
+      verb, "--default-priority", {1, most_levels},
+      [&words](std::uint64_t n) { words.default_priority = n; },
+      "The level of requests that name none, or none that is there (1)");
+  add_whole(
       verb, "--threads", {1, 1024}, [&words](std::uint64_t n) { words.threads = n; },
       "Threads that read and write connections (1)");
   add_seconds(verb, "--drain-timeout", 0.001, words.drain_timeout_s,
               "How long accepted requests may take at the end (30)");
+  verb.add_option(
+          "--tls-cert", words.tls_cert,
+          "Speak TLS with this certificate, and those that signed it, in PEM. Read again on SIGHUP")
+      ->type_name("FILE");
+  verb.add_option("--tls-key", words.tls_key, "The key of --tls-cert, in PEM")->type_name("FILE");
+  verb.add_option(
+          "--token-file", words.token_file,
+          "Clients need one of its tokens, one a line; health is open. Read again on SIGHUP")
+      ->type_name("FILE");
+  verb.add_option("--admin-token-file", words.admin_token_file,
+                  "Control needs one of its tokens, which open the rest, too. Without it, control "
+                  "is for loopback only")
+      ->type_name("FILE");
+  add_whole(
+      verb, "--client-connections", {0, 1'000'000'000},
+      [&words](std::uint64_t n) { words.client_connections = n; },
+      "Connections of one client address; 0 (default): any number");
+  add_whole(
+      verb, "--client-rate", {0, 1'000'000'000},
+      [&words](std::uint64_t n) { words.client_rate = n; },
+      "Requests a second of one client address; 0 (default): any number");
   verb.add_flag("--access-log", words.access_log, "A line for each answer on standard error");
   verb.add_flag("--check", words.check, "Load the models, say what each will do, and end");
   verb.add_option("--allow", words.script.allow,

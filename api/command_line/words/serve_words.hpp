@@ -21,13 +21,23 @@ struct ServeWords {
   std::uint64_t batch_size = 32;
   double batch_timeout_s = 0;
   std::uint64_t queue = 1024;
+  std::uint64_t priority_levels = 1;
+  std::uint64_t default_priority = 1;
   std::uint64_t threads = 1;
   double drain_timeout_s = 30;
+  std::string tls_cert;
+  std::string tls_key;
+  std::string token_file;
+  std::string admin_token_file;
+  std::uint64_t client_connections = 0;
+  std::uint64_t client_rate = 0;
   bool access_log = false;
   bool check = false;
 
   /// The name and the file of each model, in order. Throws a CLI::ValidationError for two of one name.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> named_models() const;
+  /// Throws a CLI::ValidationError for options that do not go together.
+  void require_consistent() const;
   /// --port, else PORT of the environment, else 8000. Throws a CLI::ValidationError for a PORT that is no port.
   [[nodiscard]] std::uint16_t chosen_port() const;
 };

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <charconv>
 
+#include "stoker/runtime/base/printable.hpp"
 #include "stoker/runtime/observe/log.hpp"
 
 namespace stoker::serve {
@@ -36,6 +37,18 @@ CallFailure refusal_of(const Error& error, std::string_view model) {
     case ErrorCode::shape_mismatch:
     case ErrorCode::unsupported: return {Kind::refused, std::string{error.reason()}};
     case ErrorCode::limit_exceeded: return {Kind::too_large, std::string{error.reason()}};
+    default: return failure_of(error, model);
+  }
+}
+
+CallFailure outcome_of(const Error& error, std::string_view model) {
+  switch (error.code()) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::dtype_mismatch:
+    case ErrorCode::shape_mismatch:
+      return {Kind::refused, "model '" + std::string{model} + "' does not take these inputs: " +
+                                 std::string{to_string(error.code())} + ": " +
+                                 printable(error.reason())};
     default: return failure_of(error, model);
   }
 }

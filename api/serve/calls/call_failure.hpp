@@ -1,6 +1,6 @@
 // How a server tells that a request was refused or has failed, apart from the codes of its protocol.
 //
-// Pure functions but for failure_of(), which writes to the log; any thread.
+// Pure functions but that those of failures write to the log; any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,8 @@ struct CallFailure {
 
 /// What is wrong with a request; as failure_of() if the error is not the client's.
 [[nodiscard]] CallFailure refusal_of(const Error& error, std::string_view model);
+/// Why the model has computed nothing: that it does not take the inputs is the request's fault.
+[[nodiscard]] CallFailure outcome_of(const Error& error, std::string_view model);
 /// Why a request that was accepted has no result. What a failed model says may name files and addresses, so the text
 /// has only the code and a number, under which the log has the rest.
 [[nodiscard]] CallFailure failure_of(const Error& error, std::string_view model);

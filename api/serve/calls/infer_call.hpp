@@ -3,8 +3,8 @@
 //
 //     read the message ─▶ Serving::run() ─▶ outputs to the host ─▶ write the answer
 //
-// Messages of up to `small_message` bytes are read and written on the system's executor, larger ones on its pool for
-// blocking work. The thread that starts the call only posts.
+// Messages of up to `small_message` bytes are read and written on the system's executor, larger ones and those that
+// came compressed on its pool for blocking work. The thread that starts the call only posts.
 //
 // Threads: any may start and cancel. Lifetime: the call keeps itself until it is answered; the system outlives it.
 #pragma once
@@ -13,6 +13,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,12 +43,15 @@ concept CallForm = requires(Form form, const Form& given, const AnyModel& model,
                             const Error& error) {
   /// What answers the call: a shared pointer.
   typename Form::Answer;
+  /// What it takes to read the message, and to write an answer of so many bytes of elements.
   { given.bytes() } -> std::same_as<std::size_t>;
+  { given.answer_bytes(std::size_t{}) } -> std::same_as<std::size_t>;
   /// Once; the message may go then. Throws what is wrong with it.
   { form.read(model) } -> std::same_as<protocol::InferRequest>;
   { given.write(request, label, outputs) } -> std::same_as<typename Form::Answer>;
-  /// What is wrong with the request, and why an accepted one has no outputs.
+  /// What is wrong with the request, why the model has given no outputs, and why there is no answer otherwise.
   { given.refused(error, label.name) } -> std::same_as<typename Form::Answer>;
+  { given.without_result(error, label.name) } -> std::same_as<typename Form::Answer>;
   { given.failed(error, label.name) } -> std::same_as<typename Form::Answer>;
   /// For when there is no memory for any other.
   { Form::nothing() } -> std::same_as<typename Form::Answer>;
@@ -136,23 +140,25 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
 
   void read() {
     request_ = form_.read(serving_.model());
-    const Future<NamedValues> running = serving_.run(request_.inputs, {.deadline = time_left()});
+    const Future<NamedValues> running =
+        serving_.run(request_.inputs, {.deadline = time_left(), .priority = priority()});
     request_.inputs.clear();  // the serving has them
     follow(running, &InferCall::computed);
   }
 
   void computed(const Result<NamedValues>& outputs) {
-    if (!outputs) return answer(form_.failed(outputs.error(), label_.name));
+    if (!outputs) return answer(form_.without_result(outputs.error(), label_.name));
     follow(on_host(serving_.model().device(), *outputs), &InferCall::copied);
   }
 
   void copied(const Result<NamedValues>& outputs) {
-    if (!outputs) return answer(form_.failed(outputs.error(), label_.name));
+    if (!outputs) return answer(form_.without_result(outputs.error(), label_.name));
     outputs_ = *outputs;
     std::size_t bytes = 0;
     for (const auto& [name, value] : outputs_)
       if (value.is_tensor())
         bytes += static_cast<std::size_t>(value.shape().elements()) * 4;  // an estimate is enough
+    bytes = form_.answer_bytes(bytes);
     if (bytes <= small_message) return write();
     try {
       go_on(bytes, &InferCall::write);
@@ -177,6 +183,12 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
       work = std::move(work_);
     }
     static_cast<void>(this->complete(answer ? std::move(answer) : nothing));
+  }
+
+  /// As Triton has it: what names no level means the default one.
+  [[nodiscard]] std::size_t priority() const noexcept {
+    const std::uint64_t level = request_.priority.value_or(0);
+    return level <= serving_.priorities() ? static_cast<std::size_t>(level) : 0;
   }
 
   [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left() const {

@@ -25,6 +25,10 @@ GrpcAnswerPtr InferForm::refused(const Error& error, const std::string& model) c
   return answer_of(refusal_of(error, model));
 }
 
+GrpcAnswerPtr InferForm::without_result(const Error& error, const std::string& model) const {
+  return answer_of(outcome_of(error, model));
+}
+
 GrpcAnswerPtr InferForm::failed(const Error& error, const std::string& model) const {
   return answer_of(failure_of(error, model));
 }

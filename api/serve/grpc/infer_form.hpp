@@ -24,11 +24,13 @@ class InferForm {
       : message_{std::move(message)}, limits_{limits}, time_left_{time_left} {}
 
   [[nodiscard]] std::size_t bytes() const noexcept { return message_.size(); }
+  [[nodiscard]] static std::size_t answer_bytes(std::size_t elements) noexcept { return elements; }
   [[nodiscard]] protocol::InferRequest read(const AnyModel& model);
   [[nodiscard]] GrpcAnswerPtr write(const protocol::InferRequest& request,
                                     const protocol::ModelLabel& label,
                                     const NamedValues& outputs) const;
   [[nodiscard]] GrpcAnswerPtr refused(const Error& error, const std::string& model) const;
+  [[nodiscard]] GrpcAnswerPtr without_result(const Error& error, const std::string& model) const;
   [[nodiscard]] GrpcAnswerPtr failed(const Error& error, const std::string& model) const;
   [[nodiscard]] static GrpcAnswerPtr nothing();
 

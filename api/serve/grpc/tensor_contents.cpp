@@ -130,7 +130,7 @@ onnx::Value read_strings(const Wire& contents, const ExpectedTensor& tensor,
   });
   // Damage may end the walk early.
   strings.resize(elements);
-  return onnx::Value{onnx::Texts{tensor.shape, std::move(strings)}};
+  return inputs.texts(tensor, std::move(strings));
 }
 
 }  // namespace

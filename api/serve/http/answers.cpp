@@ -8,6 +8,14 @@ namespace {
 
 constexpr unsigned client_gone = 499;  // as nginx has it; nobody reads the answer
 
+HttpAnswerPtr come_again(unsigned status, std::string_view reason, unsigned after_s) {
+  return std::make_shared<const HttpAnswer>(
+      HttpAnswer{.status = status,
+                 .content_type = "application/json",
+                 .headers = {{"Retry-After", std::to_string(after_s)}},
+                 .body = protocol::error_body(reason)});
+}
+
 HttpAnswerPtr answer_of(const CallFailure& failure) {
   switch (failure.kind) {
     case CallFailure::Kind::refused: return refusal(400, failure.text);
@@ -35,15 +43,19 @@ HttpAnswerPtr refusal(unsigned status, std::string_view reason) {
 }
 
 HttpAnswerPtr unavailable(std::string_view reason, unsigned retry_after_s) {
-  return std::make_shared<const HttpAnswer>(
-      HttpAnswer{.status = 503,
-                 .content_type = "application/json",
-                 .headers = {{"Retry-After", std::to_string(retry_after_s)}},
-                 .body = protocol::error_body(reason)});
+  return come_again(503, reason, retry_after_s);
+}
+
+HttpAnswerPtr too_many(std::string_view reason, unsigned retry_after_s) {
+  return come_again(429, reason, retry_after_s);
 }
 
 HttpAnswerPtr refused(const Error& error, std::string_view model) {
   return answer_of(refusal_of(error, model));
+}
+
+HttpAnswerPtr without_result(const Error& error, std::string_view model) {
+  return answer_of(outcome_of(error, model));
 }
 
 HttpAnswerPtr failed(const Error& error, std::string_view model) {

@@ -71,6 +71,8 @@ HttpQuestion question_of(const beast::request_header<beast::fields>& header) {
           .content_type = text_of(header, beast::field::content_type),
           .content_encoding = text_of(header, beast::field::content_encoding),
           .json_bytes = text_of(header, "Inference-Header-Content-Length"),
+          .accept_encoding = text_of(header, beast::field::accept_encoding),
+          .authorization = text_of(header, beast::field::authorization),
           .body = {}};
 }
 

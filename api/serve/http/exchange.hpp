@@ -18,6 +18,10 @@ struct HttpQuestion {
   std::string content_encoding = {};
   /// The header Inference-Header-Content-Length; empty: it did not come.
   std::string json_bytes = {};
+  std::string accept_encoding = {};
+  std::string authorization = {};
+  /// Whether it came to a loopback address or a Unix socket.
+  bool is_local = false;
   std::string body = {};
 };
 

@@ -9,10 +9,12 @@
 
 #include "stoker/api/serve/calls/infer_call.hpp"
 #include "stoker/api/serve/http/answers.hpp"
+#include "stoker/api/serve/http/encoding/content_coding.hpp"
 #include "stoker/api/serve/http/infer_form.hpp"
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
 #include "stoker/api/serve/http/route.hpp"
+#include "stoker/api/serve/http/security/route_access.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
 #include "stoker/api/serve/protocol/metadata.hpp"
@@ -64,6 +66,26 @@ HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
   return std::make_shared<const HttpAnswer>(std::move(answer));
 }
 
+HttpAnswerPtr unknown_coding(std::string_view name) {
+  HttpAnswer answer =
+      *refusal(415, "the content encoding " + protocol::in_quotes(name) + " is not supported");
+  answer.headers.emplace_back("Accept-Encoding", "gzip, deflate");
+  return std::make_shared<const HttpAnswer>(std::move(answer));
+}
+
+/// The document in the coding that its reader prefers.
+Future<HttpAnswerPtr> in_coding(const State& state, const Future<HttpAnswerPtr>& document,
+                                Coding coding) {
+  if (coding == Coding::identity) return document;
+  return document.then(*state->places.executor,
+                       [coding](const Result<HttpAnswerPtr>& answer) -> Result<HttpAnswerPtr> {
+                         if (!answer) return answer.error();
+                         HttpAnswer coded = **answer;
+                         encode(coded, coding);
+                         return std::make_shared<const HttpAnswer>(std::move(coded));
+                       });
+}
+
 HttpAnswerPtr server_document() {
   const std::array<std::string, 3> extensions{"binary_tensor_data", "classification",
                                               "model_configuration"};
@@ -107,10 +129,8 @@ Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
 Future<HttpAnswerPtr> infer(const State& state, const Route& route, const ServedModel& model,
                             HttpQuestion question) {
   if (state->draining.load()) return at_once(unavailable("the server is ending"));
-  if (!is_body_encoding(question.content_encoding))
-    return at_once(refusal(415, "the content encoding " +
-                                    protocol::in_quotes(question.content_encoding) +
-                                    " is not supported"));
+  const std::optional<Coding> coding = coding_of(question.content_encoding);
+  if (!coding) return at_once(unknown_coding(question.content_encoding));
   if (!is_body_type(question.content_type))
     return at_once(refusal(415, "the content type " + protocol::in_quotes(question.content_type) +
                                     " is neither application/json nor application/octet-stream"));
@@ -123,9 +143,13 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
       return at_once(refusal(400, "Inference-Header-Content-Length is no number"));
     json_bytes = value;
   }
-  return InferCall<InferForm>::start(
-      state->places, *model.serving, {route.model, model.version},
-      {std::move(question.body), json_bytes, {.tensor_bytes = state->options.max_tensor_bytes}});
+  return InferCall<InferForm>::start(state->places, *model.serving, {route.model, model.version},
+                                     {std::move(question.body),
+                                      {.json_bytes = json_bytes,
+                                       .coding = *coding,
+                                       .max_decoded_bytes = state->options.max_decoded_bytes,
+                                       .answer_coding = accepted_coding(question.accept_encoding)},
+                                      {.tensor_bytes = state->options.max_tensor_bytes}});
 }
 
 Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
@@ -155,13 +179,7 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
   }
 }
 
-Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
-  const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
-  if (!path) return at_once(refusal(400, "the target is no path"));
-  const Route route = route_of(path->segments);
-  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
-    return at_once(nowhere(question.target));
-  if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
+Future<HttpAnswerPtr> document_for(const State& state, const Route& route, HttpQuestion question) {
   const ServedModels::Snapshot models = state->models->snapshot();
   switch (route.place) {
     case Place::server: return at_once(server_document());
@@ -170,6 +188,20 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
     case Place::metrics: return metrics_answer(*state->places.executor, *state->metrics, *models);
     default: return answer_for_model(state, route, *models, std::move(question));
   }
+}
+
+Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
+  const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
+  if (!path) return at_once(refusal(400, "the target is no path"));
+  const Route route = route_of(path->segments);
+  if (auto refused = access_refusal(access_to(route.place), question, state->options.tokens.get()))
+    return at_once(std::move(refused));
+  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
+    return at_once(nowhere(question.target));
+  if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
+  if (route.place == Place::infer) return document_for(state, route, std::move(question));
+  const Coding coding = accepted_coding(question.accept_encoding);
+  return in_coding(state, document_for(state, route, std::move(question)), coding);
 }
 
 }  // namespace
@@ -192,6 +224,15 @@ HttpService::HttpService(const System& system, std::shared_ptr<const ServedModel
 bool HttpService::handles(std::string_view target) const {
   const auto path = serve::http::path_of(target, state_->options.prefix);
   return path && path->below;
+}
+
+HttpAnswerPtr HttpService::refusal_of(const HttpQuestion& question) const {
+  if (!state_->options.tokens) return nullptr;
+  const auto path = serve::http::path_of(question.target, state_->options.prefix);
+  if (!path) return nullptr;
+  const serve::http::Route route = serve::http::route_of(path->segments);
+  return serve::http::access_refusal(serve::http::access_to(route.place), question,
+                                     state_->options.tokens.get());
 }
 
 Future<HttpAnswerPtr> HttpService::answer(HttpQuestion question) const {

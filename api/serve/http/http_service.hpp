@@ -29,7 +29,8 @@
 
 namespace stoker {
 
-class System;  // api/system.hpp
+class AccessTokens;  // api/serve/http/security/access_tokens.hpp
+class System;        // api/system.hpp
 
 namespace serve::http {
 struct ServiceState;
@@ -41,6 +42,10 @@ struct HttpServiceOptions {
   bool metrics = true;  ///< whether there is /metrics, with all metrics of the system
   /// Of all inputs of a request together.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
+  /// Of a body that came compressed, when it is decoded; beyond it 413. Hosts limit bodies as they come.
+  std::uint64_t max_decoded_bytes = std::uint64_t{64} << 20;
+  /// Who may ask. Null: anybody, but for control, which is then for loopback addresses and Unix sockets only.
+  std::shared_ptr<const AccessTokens> tokens = {};
 };
 
 class HttpService {
@@ -50,6 +55,9 @@ class HttpService {
 
   /// Whether the target is below the prefix. Other targets are answered with 404.
   [[nodiscard]] bool handles(std::string_view target) const;
+  /// What the question is refused with whatever its body is: it has no right to ask. Null: answer() will see. A host
+  /// that asks this first need not read the body.
+  [[nodiscard]] HttpAnswerPtr refusal_of(const HttpQuestion& question) const;
   /// Returns at once. cancel() on the future cancels the inference.
   [[nodiscard]] Future<HttpAnswerPtr> answer(HttpQuestion question) const;
   /// answer() for a request of Boost.Beast, with a completion token: the handler's signature is

@@ -1,15 +1,28 @@
 #include "stoker/api/serve/http/infer_form.hpp"
 
+#include <limits>
 #include <span>
 #include <utility>
 
 #include "stoker/api/serve/http/answers.hpp"
+#include "stoker/api/serve/http/encoding/content_coding.hpp"
 
 namespace stoker::serve::http {
 
+std::size_t InferForm::bytes() const noexcept {
+  // What few bytes become when they are decoded may be many.
+  return form_.coding == Coding::identity ? body_.size() : std::numeric_limits<std::size_t>::max();
+}
+
+std::size_t InferForm::answer_bytes(std::size_t elements) const noexcept {
+  return elements * (form_.answer_coding == Coding::identity ? 1 : 8);  // to compress takes longer
+}
+
 protocol::InferRequest InferForm::read(const AnyModel& model) {
-  const std::string body = std::exchange(body_, {});
-  return protocol::read_infer_request(std::as_bytes(std::span{body}), json_bytes_, model, limits_);
+  std::string body = std::exchange(body_, {});
+  if (form_.coding != Coding::identity) body = decoded(body, form_.coding, form_.max_decoded_bytes);
+  return protocol::read_infer_request(std::as_bytes(std::span{body}), form_.json_bytes, model,
+                                      limits_);
 }
 
 HttpAnswerPtr InferForm::write(const protocol::InferRequest& request,
@@ -22,11 +35,16 @@ HttpAnswerPtr InferForm::write(const protocol::InferRequest& request,
     written.headers.emplace_back(protocol::json_bytes_header, std::to_string(*response.json_bytes));
   }
   written.body = std::move(response.body);
+  encode(written, form_.answer_coding);
   return std::make_shared<const HttpAnswer>(std::move(written));
 }
 
 HttpAnswerPtr InferForm::refused(const Error& error, const std::string& model) const {
   return http::refused(error, model);
+}
+
+HttpAnswerPtr InferForm::without_result(const Error& error, const std::string& model) const {
+  return http::without_result(error, model);
 }
 
 HttpAnswerPtr InferForm::failed(const Error& error, const std::string& model) const {

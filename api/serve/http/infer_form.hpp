@@ -14,26 +14,38 @@
 
 namespace stoker::serve::http {
 
+enum class Coding : std::uint8_t;  // api/serve/http/encoding/content_coding.hpp
+
+/// In what form the body of a request came, and its answer is to be.
+struct BodyForm {
+  /// Inference-Header-Content-Length, of the decoded body.
+  std::optional<std::uint64_t> json_bytes = {};
+  Coding coding = {};
+  std::uint64_t max_decoded_bytes = 0;
+  Coding answer_coding = {};
+};
+
 class InferForm {
  public:
   using Answer = HttpAnswerPtr;
 
-  InferForm(std::string body, std::optional<std::uint64_t> json_bytes,
-            const protocol::BodyLimits& limits) noexcept
-      : body_{std::move(body)}, json_bytes_{json_bytes}, limits_{limits} {}
+  InferForm(std::string body, const BodyForm& form, const protocol::BodyLimits& limits) noexcept
+      : body_{std::move(body)}, form_{form}, limits_{limits} {}
 
-  [[nodiscard]] std::size_t bytes() const noexcept { return body_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept;
+  [[nodiscard]] std::size_t answer_bytes(std::size_t elements) const noexcept;
   [[nodiscard]] protocol::InferRequest read(const AnyModel& model);
   [[nodiscard]] HttpAnswerPtr write(const protocol::InferRequest& request,
                                     const protocol::ModelLabel& label,
                                     const NamedValues& outputs) const;
   [[nodiscard]] HttpAnswerPtr refused(const Error& error, const std::string& model) const;
+  [[nodiscard]] HttpAnswerPtr without_result(const Error& error, const std::string& model) const;
   [[nodiscard]] HttpAnswerPtr failed(const Error& error, const std::string& model) const;
   [[nodiscard]] static HttpAnswerPtr nothing();
 
  private:
   std::string body_;
-  std::optional<std::uint64_t> json_bytes_;
+  BodyForm form_;
   protocol::BodyLimits limits_;
 };
 

@@ -25,8 +25,4 @@ bool is_body_type(std::string_view content_type) noexcept {
   return std::ranges::any_of(taken, [&](std::string_view one) { return same_word(name, one); });
 }
 
-bool is_body_encoding(std::string_view content_encoding) noexcept {
-  return content_encoding.empty() || same_word(content_encoding, "identity");
-}
-
 }  // namespace stoker::serve::http

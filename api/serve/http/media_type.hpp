@@ -10,7 +10,5 @@ namespace stoker::serve::http {
 /// Whether Content-Type is JSON or bytes, or is not there. Also curl's default for -d, which most examples of the
 /// protocol leave as it is. Parameters such as charset do not count.
 [[nodiscard]] bool is_body_type(std::string_view content_type) noexcept;
-/// Whether Content-Encoding is "identity" or not there.
-[[nodiscard]] bool is_body_encoding(std::string_view content_encoding) noexcept;
 
 }  // namespace stoker::serve::http

@@ -64,6 +64,10 @@ std::string config_document(const std::string& name, const ServedModel& served,
         std::chrono::duration_cast<std::chrono::microseconds>(status.batch_timeout).count();
     document["dynamic_batching"] = {{"preferred_batch_size", status.sizes},
                                     {"max_queue_delay_microseconds", delay}};
+    if (const std::size_t levels = served.serving->priorities(); levels > 1) {
+      document["dynamic_batching"]["priority_levels"] = levels;
+      document["dynamic_batching"]["default_priority_level"] = served.serving->default_priority();
+    }
   }
   return write_json(document, BadUtf8::replace);
 }

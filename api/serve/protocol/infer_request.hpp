@@ -19,7 +19,8 @@
 // Pure functions; any thread; they do not block. Errors are thrown. Their reason() may be shown to the client, and
 // text of the client in it is shortened and printable:
 //
-//     invalid_argument  malformed JSON (with line and column), sizes that do not add up, missing and doubled inputs
+//     invalid_argument  malformed or too deeply nested JSON (with line and column), sizes that do not add up, missing
+//                       and doubled inputs
 //     not_found         an input or output that the model does not have (with the nearest name)
 //     dtype_mismatch    another datatype than the model's, or data of another type
 //     shape_mismatch    another shape than the model's, or data that do not fill it

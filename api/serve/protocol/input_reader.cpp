@@ -131,9 +131,9 @@ onnx::Value InputReader::from_json(const ExpectedTensor& tensor, const char* dat
   if (tensor.type == onnx::ElementType::string) {
     const auto count = static_cast<std::uint64_t>(tensor.shape.elements());
     inputs_.spend(count * sizeof(std::string));
-    onnx::Texts texts{tensor.shape, read_strings(reader_, tensor, inputs_.bytes_left())};
-    for (const std::string& one : texts.strings) inputs_.spend(one.size());
-    value = onnx::Value{std::move(texts)};
+    std::vector<std::string> strings = read_strings(reader_, tensor, inputs_.bytes_left());
+    for (const std::string& one : strings) inputs_.spend(one.size());
+    value = inputs_.texts(tensor, std::move(strings));
   } else {
     value = inputs_.made(tensor,
                          [&](std::span<std::byte> into) { read_elements(reader_, tensor, into); });

@@ -233,8 +233,8 @@ std::size_t JsonReader::place_of(std::string_view key, std::span<const std::stri
 
 void JsonReader::check_nesting(std::size_t more) const {
   if (depth_ + more <= nesting_) return;
-  refuse(ErrorCode::limit_exceeded, "the JSON has more than " + std::to_string(nesting_) +
-                                        " lists and objects within each other" + place(at_));
+  refuse(ErrorCode::invalid_argument, "the JSON has more than " + std::to_string(nesting_) +
+                                          " lists and objects within each other" + place(at_));
 }
 
 std::string JsonReader::place(const char* at) const {

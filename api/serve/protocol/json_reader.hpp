@@ -8,8 +8,8 @@
 //
 // Strings are checked to be UTF-8. Nothing recurses: lists within lists that are skipped use a byte of memory each.
 //
-// Threads: as a value. The text must outlive the reader. Errors are thrown: invalid_argument for malformed JSON, with
-// line and column (both from 1, the column in bytes); limit_exceeded beyond the nesting.
+// Threads: as a value. The text must outlive the reader. Errors are thrown: invalid_argument for malformed JSON, also
+// for lists and objects beyond the nesting, with line and column (both from 1, the column in bytes).
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ std::string shown(const ExpectedTensor& tensor) {
 
 bool fits(const onnx::ValueType& declared, const Shape& shape) {
   if (!declared.dims) return true;
-  // A number may come as a list of one.
+  // A number or a text may come as a list of one.
   if (declared.dims->empty()) return shape.elements() == 1;
   return std::ranges::equal(*declared.dims, shape,
                             [](const onnx::Dimension& dimension, std::int64_t extent) {
@@ -80,7 +80,15 @@ onnx::Value RequestInputs::from_binary(const ExpectedTensor& tensor,
     return made(tensor, [&](std::span<std::byte> into) { read_binary(tensor, bytes, into); });
   spend(bytes.size());
   spend(static_cast<std::uint64_t>(tensor.shape.elements()) * sizeof(std::string));
-  return onnx::Value{onnx::Texts{tensor.shape, read_binary_strings(tensor, bytes)}};
+  return texts(tensor, read_binary_strings(tensor, bytes));
+}
+
+onnx::Value RequestInputs::texts(const ExpectedTensor& tensor,
+                                 std::vector<std::string> strings) const {
+  const auto input = std::ranges::find(model_.inputs(), tensor.name, &onnx::ValueInfo::name);
+  const onnx::ValueType* const declared = tensor_of(input->type);
+  const bool is_one = declared->dims && declared->dims->empty();
+  return onnx::Value{onnx::Texts{is_one ? Shape{} : tensor.shape, std::move(strings)}};
 }
 
 void RequestInputs::add(std::string name, onnx::Value value) {

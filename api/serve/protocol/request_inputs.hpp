@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stoker/api/model/core/model.hpp"
 #include "stoker/api/serve/protocol/json_elements.hpp"
@@ -33,6 +34,10 @@ class RequestInputs {
   /// A tensor in the protocol's binary form. Counts its bytes.
   [[nodiscard]] onnx::Value from_binary(const ExpectedTensor& tensor,
                                         std::span<const std::byte> bytes);
+  /// A tensor of strings, counted already. Where the model declares one text, a list of one is that one. Precondition:
+  /// check().
+  [[nodiscard]] onnx::Value texts(const ExpectedTensor& tensor,
+                                  std::vector<std::string> strings) const;
   void add(std::string name, onnx::Value value);
 
   /// Refuses if an input is missing.

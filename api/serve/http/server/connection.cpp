@@ -5,8 +5,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/http/write.hpp>
 #include <string_view>
 #include <utility>
 
@@ -36,13 +34,15 @@ std::chrono::nanoseconds allowed(std::chrono::nanoseconds first, std::uint64_t b
 
 }  // namespace
 
-Connection::Connection(Socket socket, std::shared_ptr<const ConnectionHost> host)
+Connection::Connection(std::unique_ptr<Stream> stream, std::shared_ptr<const ConnectionHost> host,
+                       Origin origin)
     : host_{std::move(host)},
       options_{host_->options},
-      socket_{std::move(socket)},
-      timer_{socket_.get_executor()},
+      origin_{std::move(origin)},
+      stream_{std::move(stream)},
+      timer_{stream_->executor()},
       buffer_{std::max(options_.header_bytes, options_.bytes_ahead) + 2 * body_read_bytes},
-      reader_{options_} {}
+      reader_{options_, origin_.is_local} {}
 
 Connection::~Connection() {
   for (const ExchangePtr& exchange : exchanges_)
@@ -63,16 +63,37 @@ template <class F> void Connection::guard(F&& function) noexcept {
 }
 
 template <class F> void Connection::run(F function) {
-  asio::post(socket_.get_executor(),
+  asio::post(timer_.get_executor(),
              [self = shared_from_this(), function] { self->guard([&] { function(*self); }); });
 }
 
-void Connection::start(bool is_one_too_many) {
-  run([is_one_too_many](Connection& self) {
-    self.one_too_many_ = is_one_too_many;
-    self.read();
+void Connection::start(HttpAnswerPtr refused_with) {
+  refused_with_ = std::move(refused_with);
+  run([](Connection& self) {
+    self.stream_->open(self.shared_from_this());
     self.arm();
   });
+}
+
+void Connection::has_opened(const error_code& failure) noexcept {
+  guard([&] {
+    if (failure) return abandon();
+    opened_ = true;
+    idle_since_ = Clock::now();
+    if (refused_with_) refuse(refused_with_);
+    read();
+    write();
+    arm();
+  });
+}
+
+void Connection::refuse(HttpAnswerPtr answer) {
+  auto exchange = std::make_shared<Exchange>(host_->bodies);
+  exchange->began = Clock::now();
+  exchange->complete = true;
+  exchange->answer = std::move(answer);
+  exchanges_.push_back(std::move(exchange));
+  no_more_ = true;
 }
 
 void Connection::drain() {
@@ -121,18 +142,19 @@ void Connection::read() {
   if (paused_) return;
   if (was_paused) read_since_ = Clock::now();  // the client could not go on
   reading_ = true;
-  socket_.async_read_some(buffer_.prepare(bytes),
-                          [self = shared_from_this()](error_code failure, std::size_t count) {
-                            self->reading_ = false;
-                            self->guard([&] {
-                              if (failure) return self->end_of_stream(failure);
-                              self->buffer_.commit(count);
-                              self->take_bytes();
-                              self->write();
-                              self->read();
-                              self->arm();
-                            });
-                          });
+  stream_->read(buffer_.prepare(bytes), shared_from_this());
+}
+
+void Connection::has_read(const error_code& failure, std::size_t bytes) noexcept {
+  reading_ = false;
+  guard([&] {
+    if (failure) return end_of_stream(failure);
+    buffer_.commit(bytes);
+    take_bytes();
+    write();
+    read();
+    arm();
+  });
 }
 
 void Connection::take_bytes() {
@@ -143,8 +165,12 @@ void Connection::take_bytes() {
     std::size_t used = 0;
     const Progress progress = reader_.read(text_of(buffer_), used);
     buffer_.consume(used);
-    if (progress == Progress::head) take_head();
+    if (progress == Progress::head) {
+      take_head();
+      if (is_refused_unread()) return take_refusal();
+    }
     if (is_receiving()) exchanges_.back()->bytes += used;
+    if (progress != Progress::refused && is_receiving() && !has_memory()) return take_refusal();
     switch (progress) {
       case Progress::more: return take_part();
       case Progress::head: break;
@@ -166,9 +192,26 @@ void Connection::take_part() {
   if (amid_head_ && !was_amid) read_since_ = Clock::now();
 }
 
+bool Connection::is_refused_unread() {
+  if (!reader_.has_body()) return false;  // then the connection can go on
+  HttpAnswerPtr refused = host_->service.refusal_of(reader_.question());
+  if (!refused) return false;
+  reader_.refuse(std::move(refused));
+  return true;
+}
+
+bool Connection::has_memory() {
+  BodyBudget::Share& body = exchanges_.back()->body;
+  const bool may_come =
+      reader_.body_bytes() > 0 || host_->bodies.has_room(reader_.promised_bytes());
+  if (may_come && body.grow_to(reader_.body_bytes())) return true;
+  reader_.refuse(unavailable("the bodies of all requests need too much memory"));
+  return false;
+}
+
 void Connection::take_head() {
   amid_head_ = false;
-  auto exchange = std::make_shared<Exchange>();
+  auto exchange = std::make_shared<Exchange>(host_->bodies);
   exchange->head = reader_.head();
   exchange->began = Clock::now();
   if (options_.on_answer) {
@@ -177,10 +220,15 @@ void Connection::take_head() {
   }
   read_since_ = exchange->began;
   exchanges_.push_back(std::move(exchange));
-  if (!one_too_many_) return;
-  exchanges_.back()->complete = true;
-  exchanges_.back()->answer = unavailable("too many connections");
-  no_more_ = true;
+}
+
+bool Connection::may_ask(Exchange& exchange) const {
+  using std::chrono::seconds;
+  const auto wait = origin_.client ? origin_.client->ask(exchange.began) : seconds{0};
+  if (wait <= wait.zero()) return true;
+  const auto after = std::min(std::chrono::ceil<seconds>(wait), seconds{3600});
+  exchange.answer = too_many("this client asks too often", static_cast<unsigned>(after.count()));
+  return false;
 }
 
 void Connection::take_request() {
@@ -190,16 +238,18 @@ void Connection::take_request() {
   HttpQuestion question = reader_.take();
   // While it drains, a client that sends requests without end is told of the end by the first one.
   if (!exchange->head.form.keep_alive || draining_) no_more_ = true;
+  if (!may_ask(*exchange)) return exchange->body.release();
   exchange->work = host_->service.answer(std::move(question));
   async_wait(exchange->work,
-             asio::bind_executor(socket_.get_executor(), [self = shared_from_this(), exchange](
-                                                             const Result<HttpAnswerPtr>& answer) {
+             asio::bind_executor(timer_.get_executor(), [self = shared_from_this(), exchange](
+                                                            const Result<HttpAnswerPtr>& answer) {
                self->guard([&] { self->answered(*exchange, answer); });
              }));
 }
 
 void Connection::answered(Exchange& exchange, const Result<HttpAnswerPtr>& answer) {
   if (exchange.answer) return;  // with a refusal
+  exchange.body.release();
   exchange.answer = answer ? *answer : failed(answer.error(), "");
   write();
 }
@@ -212,7 +262,7 @@ void Connection::take_refusal() {
   buffer_.consume(buffer_.size());
 }
 
-void Connection::end_of_stream(error_code failure) {
+void Connection::end_of_stream(const error_code& failure) {
   const bool is_served_on = options_.half_close && failure == asio::error::eof;
   if (lingering_ || !is_served_on) return abandon();
   ended_ = true;
@@ -236,11 +286,7 @@ void Connection::write() {
   if (exchanges_.size() == 1 && (no_more_ || draining_)) oldest.head.form.keep_alive = false;
   response_.emplace(response_of(oldest.answer, oldest.head.form));
   serializer_.emplace(*response_);
-  auto done = [self = shared_from_this()](error_code failure, std::size_t) {
-    self->writing_ = false;
-    self->guard([&] { self->written(failure); });
-  };
-  boost::beast::http::async_write(socket_, *serializer_, std::move(done));
+  stream_->write(*serializer_, shared_from_this());
   arm();
 }
 
@@ -248,21 +294,24 @@ void Connection::write_continue() {
   static constexpr std::string_view text = "HTTP/1.1 100 Continue\r\n\r\n";
   exchanges_.front()->head.wants_continue = false;
   writing_ = true;
+  writes_continue_ = true;
   write_since_ = Clock::now();
-  asio::async_write(socket_, asio::buffer(text),
-                    [self = shared_from_this()](error_code failure, std::size_t) {
-                      self->writing_ = false;
-                      self->guard([&] {
-                        if (failure) return self->abandon();
-                        self->read_since_ = Clock::now();
-                        self->write();
-                        self->arm();
-                      });
-                    });
+  stream_->write(asio::buffer(text), shared_from_this());
 }
 
-void Connection::written(error_code failure) {
-  if (failure) return abandon();
+void Connection::has_written(const error_code& failure) noexcept {
+  writing_ = false;
+  const bool was_continue = std::exchange(writes_continue_, false);
+  guard([&] {
+    if (failure) return abandon();
+    if (!was_continue) return written();
+    read_since_ = Clock::now();
+    write();
+    arm();
+  });
+}
+
+void Connection::written() {
   serializer_.reset();
   response_.reset();
   const ExchangePtr done = std::move(exchanges_.front());
@@ -287,15 +336,14 @@ bool Connection::is_drained() const {
 }
 
 void Connection::linger() {
-  if (ended_) return abandon();
+  if (ended_ || !opened_) return abandon();
   for (const ExchangePtr& exchange : exchanges_)
     if (exchange->work.valid() && !exchange->answer) exchange->work.cancel();
   exchanges_.clear();
   lingering_ = true;
   no_more_ = true;
   write_since_ = Clock::now();
-  error_code ignored;
-  socket_.shutdown(Socket::shutdown_send, ignored);
+  stream_->end_writing(shared_from_this());
   read();
   arm();
 }
@@ -305,8 +353,8 @@ void Connection::abandon() noexcept {
   for (const ExchangePtr& exchange : exchanges_)
     if (exchange->work.valid() && !exchange->answer) exchange->work.cancel();
   exchanges_.clear();
+  stream_->close();
   error_code ignored;
-  socket_.close(ignored);
   timer_.cancel(ignored);
 }
 
@@ -314,6 +362,7 @@ void Connection::abandon() noexcept {
 
 std::optional<Connection::Clock::time_point> Connection::due() const {
   if (lingering_) return write_since_ + options_.linger;
+  if (!opened_) return idle_since_ + options_.header_timeout;
   std::optional<Clock::time_point> first;
   const auto at = [&](Clock::time_point time) { first = first ? std::min(*first, time) : time; };
   if (writing_) {

@@ -4,11 +4,13 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <limits>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 #include "stoker/api/serve/http/server/connection.hpp"
+#include "stoker/api/serve/http/server/contained.hpp"
 #include "stoker/api/serve/http/server/listener.hpp"
 #include "stoker/runtime/asio/asio_end.hpp"
 #include "stoker/runtime/asio/future_asio.hpp"
@@ -44,10 +46,13 @@ class ServerCore final : public AsioEnd, public std::enable_shared_from_this<Ser
     return none;
   }
 
-  void close() {
+  void close() noexcept {
     host_->closed.store(true);
-    end_listening();
-    for (const auto& connection : host_->connections->all()) connection->close();
+    contained("http server close", [this] {
+      end_listening();
+      for (const auto& connection : host_->connections->all())
+        contained("http connection close", [&] { connection->close(); });
+    });
   }
 
  private:
@@ -70,12 +75,15 @@ class ServerCore final : public AsioEnd, public std::enable_shared_from_this<Ser
                                                 [timer](const Result<void>&) { timer->cancel(); }));
     timer->async_wait([self = shared_from_this(), timer](boost::system::error_code failure) {
       if (failure) return;
-      for (const auto& connection : self->host_->connections->all()) connection->refuse_rest();
-      // Clients that do not read their answers are not waited for.
-      timer->expires_after(2 * self->host_->options.linger);
-      timer->async_wait([self, timer](boost::system::error_code stopped) {
-        if (!stopped) self->close();
+      const bool told = contained("http server end", [&] {
+        for (const auto& connection : self->host_->connections->all()) connection->refuse_rest();
+        // Clients that do not read their answers are not waited for.
+        timer->expires_after(2 * self->host_->options.linger);
+        timer->async_wait([self, timer](boost::system::error_code stopped) {
+          if (!stopped) self->close();
+        });
       });
+      if (!told) self->close();
     });
   }
 
@@ -105,10 +113,22 @@ HttpServerOptions checked(HttpServerOptions options) {
                   std::string{name} + " must be at least 1",
                   {{"option", name}}};
   };
+  constexpr std::uint64_t most_header_bytes = std::numeric_limits<std::uint32_t>::max() - 1;
   require(options.header_bytes, "header_bytes");
+  if (options.header_bytes > most_header_bytes)
+    throw Error{"http_server",
+                ErrorCode::invalid_argument,
+                "header_bytes must be at most " + std::to_string(most_header_bytes),
+                {{"option", "header_bytes"}}};
   require(options.target_bytes, "target_bytes");
   require(options.body_bytes, "body_bytes");
+  require(options.all_body_bytes, "all_body_bytes");
   require(options.connections, "connections");
+  if (!(options.client_rate >= 0))
+    throw Error{"http_server",
+                ErrorCode::invalid_argument,
+                "client_rate must be at least 0",
+                {{"option", "client_rate"}}};
   require(options.bytes_ahead, "bytes_ahead");
   require(options.least_rate, "least_rate");
   for (auto* const time :

@@ -5,6 +5,8 @@
 //     …
 //     server.drain(30s).get();      // on another thread; or co_await async_get(server.drain(30s))
 //
+// With HttpServerOptions::tls it speaks TLS, but for Unix sockets. HttpServiceOptions::tokens say who may ask.
+//
 // Connections are kept alive. Requests that a client sends ahead run together and are answered in their order. A client
 // that goes away cancels its requests. Bodies may be chunked; `Expect: 100-continue` is answered.
 //
@@ -36,7 +38,7 @@ class ServerCore;
 
 class HttpServer {
  public:
-  /// Throws invalid_argument for limits of 0.
+  /// Throws invalid_argument for limits of 0, and for heads of 4 GiB.
   HttpServer(const boost::asio::any_io_executor& executor, const HttpService& service,
              const HttpServerOptions& options = {});
   ~HttpServer();

@@ -3,10 +3,12 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
-#include "stoker/runtime/observe/log.hpp"
+#include "stoker/api/serve/http/answers.hpp"
+#include "stoker/api/serve/http/server/contained.hpp"
 
 namespace stoker::serve::http {
 namespace {
@@ -26,6 +28,16 @@ using Local = asio::local::stream_protocol;
               code,
               "cannot listen at " + where + ": " + failure.message(),
               {{"address", where}}};
+}
+
+/// The client whose address it is (ClientLimits).
+std::string name_of(const asio::ip::address& address) {
+  if (address.is_v4()) return address.to_string();
+  const asio::ip::address_v6 long_one = address.to_v6();
+  if (long_one.is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, long_one).to_string();
+  const auto bytes = long_one.to_bytes();
+  return {bytes.begin(), bytes.begin() + 8};
 }
 
 template <class Protocol>
@@ -69,36 +81,63 @@ class Acceptor final : public Listener, public std::enable_shared_from_this<Acce
  private:
   void accept() {
     if (!acceptor_.is_open()) return;
-    acceptor_.async_accept(asio::any_io_executor{asio::make_strand(executor_)},
-                           [self = this->shared_from_this()](error_code failure, auto socket) {
-                             if (!self->acceptor_.is_open()) return;
-                             if (failure) return self->accept_later();
-                             self->take(std::move(socket));
-                             self->accept();
-                           });
-  }
-  /// There are no more descriptors, most likely.
-  void accept_later() {
-    timer_.expires_after(std::chrono::milliseconds{50});
-    timer_.async_wait([self = this->shared_from_this()](error_code failure) {
-      if (!failure) self->accept();
+    const bool accepts = contained("http accept", [this] {
+      acceptor_.async_accept(asio::any_io_executor{asio::make_strand(executor_)},
+                             [self = this->shared_from_this()](error_code failure, auto socket) {
+                               if (!self->acceptor_.is_open()) return;
+                               if (failure) return self->accept_later();
+                               self->take(std::move(socket));
+                               self->accept();
+                             });
     });
+    if (!accepts) accept_later();
+  }
+  /// There are no more descriptors, or there is no more memory, most likely.
+  void accept_later() {
+    const auto wait = [this] {
+      timer_.expires_after(std::chrono::milliseconds{50});
+      timer_.async_wait([self = this->shared_from_this()](error_code failure) {
+        if (!failure) self->accept();
+      });
+    };
+    // A listener that gives up would never be missed, so it does not.
+    while (!contained("http accept", wait)) std::this_thread::yield();
   }
   template <class Socket> void take(Socket socket) {
-    try {
+    contained("http connection refused", [&] {
       error_code ignored;
       if constexpr (std::is_same_v<Protocol, tcp>) socket.set_option(tcp::no_delay{true}, ignored);
+      Origin origin = origin_of(socket);
+      HttpAnswerPtr refused;
+      if (!origin.client) refused = too_many("this client has too many connections");
       const auto connection =
-          std::make_shared<Connection>(Connection::Socket{std::move(socket)}, host_);
+          std::make_shared<Connection>(stream_of(std::move(socket)), host_, std::move(origin));
       const std::size_t most = host_->options.connections;
       const std::size_t count = host_->connections->add(connection);
       // Some of those beyond the limit are told; under a flood, closing must do.
-      if (count <= most + most / 8 + 8) connection->start(count > most);
+      if (count > most) refused = unavailable("too many connections");
+      if (count <= most + most / 8 + 8) connection->start(std::move(refused));
       // The server may have ended since, and not have seen this one.
       if (host_->service.is_draining()) connection->drain();
       if (host_->closed.load()) connection->close();
-    } catch (const std::exception& error) {
-      log_failure(LogLevel::error, "http connection refused", error);
+    });
+  }
+  /// Who is on this machine needs no encryption, so a Unix socket has none.
+  [[nodiscard]] std::unique_ptr<Stream> stream_of(typename Protocol::socket socket) const {
+    const auto& certificate = host_->options.tls;
+    if (certificate && std::is_same_v<Protocol, tcp>)
+      return tls_stream(std::move(socket), *certificate);
+    return plain_stream(std::move(socket));
+  }
+  [[nodiscard]] Origin origin_of(const typename Protocol::socket& socket) const {
+    const auto now = ClientLimits::Clock::now();
+    if constexpr (std::is_same_v<Protocol, tcp>) {
+      error_code unknown;
+      const tcp::endpoint client = socket.remote_endpoint(unknown);
+      const tcp::endpoint here = socket.local_endpoint(unknown);
+      return {host_->clients.enter(name_of(client.address()), now), here.address().is_loopback()};
+    } else {
+      return {host_->clients.enter({}, now), true};
     }
   }
   void remove_file() noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
+#include <new>
 #include <utility>
 
 #include "stoker/api/serve/http/answers.hpp"
@@ -55,7 +56,10 @@ const char* ambiguity_of(const beast::request_header<Fields>& header) {
 
 }  // namespace
 
-RequestReader::RequestReader(const HttpServerOptions& options) : options_{options} { restart(); }
+RequestReader::RequestReader(const HttpServerOptions& options, bool is_local)
+    : options_{options}, is_local_{is_local} {
+  restart();
+}
 
 void RequestReader::restart() {
   parser_.emplace();
@@ -76,11 +80,21 @@ RequestReader::Progress RequestReader::read(std::string_view bytes, std::size_t&
     const std::string_view rest = bytes.substr(used);
     if (rest.empty()) return Progress::more;
     boost::beast::error_code failure;
-    used += parser_->put(boost::asio::buffer(rest.data(), rest.size()), failure);
+    used += put(rest, failure);
+    if (refused_with_) return Progress::refused;
     if (failure == beast::error::need_more) return Progress::more;
     if (failure) return refuse(failure);
   }
   return complete(bytes.data() + used);
+}
+
+std::size_t RequestReader::put(std::string_view bytes, boost::beast::error_code& failure) {
+  try {
+    return parser_->put(boost::asio::buffer(bytes.data(), bytes.size()), failure);
+  } catch (const std::bad_alloc&) {
+    refuse(unavailable("memory is exhausted"));
+    return 0;
+  }
 }
 
 void RequestReader::ChunkLines::operator()(std::uint64_t size, boost::beast::string_view extensions,
@@ -128,6 +142,7 @@ RequestReader::Progress RequestReader::read_head(std::string_view bytes, std::si
 void RequestReader::note_head() {
   const auto& header = parser_->get().base();
   question_ = question_of(header);
+  question_.is_local = is_local_;
   head_ = {.form = {.version = header.version(),
                     .keep_alive = parser_->get().keep_alive(),
                     .is_head = header.method() == beast::verb::head}};
@@ -157,15 +172,24 @@ bool RequestReader::is_amid(std::size_t waiting) const {
 
 std::size_t RequestReader::body_bytes() const { return parser_->get().body().size(); }
 
+std::uint64_t RequestReader::promised_bytes() const {
+  return parser_->content_length().value_or(0);
+}
+
 HttpQuestion RequestReader::take() {
   question_.body = std::move(parser_->get().body());
   restart();
   return std::exchange(question_, {});
 }
 
-RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view reason) {
-  refused_with_ = refusal(status, reason);
+RequestReader::Progress RequestReader::refuse(HttpAnswerPtr answer) {
+  refused_with_ = std::move(answer);
+  std::string{}.swap(parser_->get().body());  // the client may take its time to go
   return Progress::refused;
+}
+
+RequestReader::Progress RequestReader::refuse(unsigned status, std::string_view reason) {
+  return refuse(refusal(status, reason));
 }
 
 RequestReader::Progress RequestReader::refuse(boost::beast::error_code failure) {

@@ -4,17 +4,19 @@
 // transfer encoding but "chunked", folded fields, a CR or LF alone, no Host or two of them. The lines of chunks and
 // trailers are held to the same rules.
 //
+// A request for whose body there is no memory is refused with 503.
+//
 // Threads: one at a time. No call blocks or throws but std::bad_alloc.
 #pragma once
 
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "stoker/api/serve/http/beast_message.hpp"
+#include "stoker/api/serve/http/server/growing_body.hpp"
 #include "stoker/api/serve/http/server/server_options.hpp"
 
 namespace stoker::serve::http {
@@ -34,8 +36,8 @@ class RequestReader {
     refused,   ///< the connection cannot go on after refused_with()
   };
 
-  /// The options outlive it.
-  explicit RequestReader(const HttpServerOptions& options);
+  /// The options outlive it. `is_local`: of its questions.
+  explicit RequestReader(const HttpServerOptions& options, bool is_local = false);
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
@@ -48,6 +50,9 @@ class RequestReader {
   [[nodiscard]] bool is_in_body() const noexcept { return has_head_; }
   /// Bytes of the body that have come.
   [[nodiscard]] std::size_t body_bytes() const;
+  /// From Progress::head on: the bytes that the head says the body has; 0 for chunks.
+  [[nodiscard]] std::uint64_t promised_bytes() const;
+  [[nodiscard]] bool has_body() const { return parser_->chunked() || promised_bytes() > 0; }
   /// From Progress::head on.
   [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
   /// From Progress::head on, without its body. Empty for a head that could not be read.
@@ -57,9 +62,10 @@ class RequestReader {
   /// Null unless refused. No further bytes are read.
   [[nodiscard]] const HttpAnswerPtr& refused_with() const noexcept { return refused_with_; }
   Progress refuse(unsigned status, std::string_view reason);
+  Progress refuse(HttpAnswerPtr answer);
 
  private:
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using Parser = boost::beast::http::request_parser<GrowingBody>;
 
   /// What Beast tells of the lines of chunks.
   struct ChunkLines {
@@ -69,6 +75,7 @@ class RequestReader {
   };
 
   void restart();
+  std::size_t put(std::string_view bytes, boost::beast::error_code& failure);
   Progress complete(const char* end);
   Progress refuse(boost::beast::error_code failure);
   Progress read_head(std::string_view bytes, std::size_t& used);
@@ -77,6 +84,7 @@ class RequestReader {
   void note_head();
 
   const HttpServerOptions& options_;
+  const bool is_local_;
   std::optional<Parser> parser_;
   ChunkLines chunks_;
   std::size_t searched_ = 0;  ///< bytes of the head that were looked at
