@@ -71,6 +71,7 @@ HttpQuestion question_of(const beast::request_header<beast::fields>& header) {
           .content_type = text_of(header, beast::field::content_type),
           .content_encoding = text_of(header, beast::field::content_encoding),
           .json_bytes = text_of(header, "Inference-Header-Content-Length"),
+          .traceparent = text_of(header, "traceparent"),
           .body = {}};
 }
 

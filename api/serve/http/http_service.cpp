@@ -14,6 +14,8 @@
 #include "stoker/api/serve/http/route.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
+#include "stoker/api/serve/http/watch/readiness.hpp"
+#include "stoker/api/serve/http/watch/statistics_document.hpp"
 #include "stoker/api/serve/protocol/metadata.hpp"
 #include "stoker/api/serve/protocol/refusal.hpp"
 #include "stoker/api/system.hpp"
@@ -29,6 +31,8 @@ struct ServiceState {
   const MetricRegistry* metrics;
   std::shared_ptr<const ServedModels> models;
   HttpServiceOptions options;
+  std::shared_ptr<Readiness> ready;
+  std::shared_ptr<HttpCounts> counts = std::make_shared<HttpCounts>();
   std::atomic<bool> draining{false};
 };
 
@@ -64,25 +68,15 @@ HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
 }
 
 HttpAnswerPtr server_document() {
-  const std::array<std::string, 3> extensions{"binary_tensor_data", "classification",
-                                              "model_configuration"};
+  const std::array<std::string, 4> extensions{"binary_tensor_data", "classification",
+                                              "model_configuration", "statistics"};
   return json_answer(protocol::server_metadata("stoker", version, extensions));
-}
-
-/// Whether the serving answers: it has not ended, is not drained, and its device is there.
-Future<bool> is_ready(const State& state, const ServedModel& model) {
-  if (!model.serving || !model.serving->model().device().ready())
-    return make_ready_future<bool>(false);
-  return model.serving->status().then(*state->places.executor,
-                                      [](const Result<ServingStatus>& status) -> Result<bool> {
-                                        return status.has_value() && !status->draining;
-                                      });
 }
 
 Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& models) {
   std::vector<Future<bool>> each;
   each.reserve(models.size());
-  for (const auto& [name, model] : models) each.push_back(is_ready(state, model));
+  for (const auto& [name, model] : models) each.push_back(state->ready->of(name, model));
   return when_all(std::move(each))
       .then(*state->places.executor,
             [state](const Result<std::vector<bool>>& ready) -> Result<HttpAnswerPtr> {
@@ -95,7 +89,7 @@ Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& mod
 
 Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
                                    const ServedModel& model) {
-  return is_ready(state, model)
+  return state->ready->of(name, model)
       .then(*state->places.executor,
             [state, name](const Result<bool>& ready) -> Result<HttpAnswerPtr> {
               const bool is = ready.has_value() && *ready && !state->draining.load();
@@ -124,7 +118,17 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
   }
   return InferCall::start(state->places, *model.serving, {route.model, model.version},
                           {.tensor_bytes = state->options.max_tensor_bytes}, json_bytes,
-                          std::move(question.body));
+                          std::move(question));
+}
+
+Future<HttpAnswerPtr> statistics(const State& state, const ServedModels::Map& models) {
+  Executor& executor = *state->places.executor;
+  return statuses_of(executor, models)
+      .then(executor,
+            [](const Result<std::vector<ModelStatus>>& statuses) -> Result<HttpAnswerPtr> {
+              if (!statuses) return failed(statuses.error(), "");
+              return json_answer(statistics_document(*statuses));
+            });
 }
 
 Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
@@ -139,6 +143,7 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
     return at_once(unavailable("model '" + route.model + "' is not ready: " + model.reason));
   switch (route.place) {
     case Place::infer: return infer(state, route, model, std::move(question));
+    case Place::model_stats: return statistics(state, {{route.model, model}});
     case Place::model_config:
       return model.serving->status().then(
           *state->places.executor,
@@ -166,7 +171,11 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
     case Place::server: return at_once(server_document());
     case Place::live: return at_once(json_answer(protocol::health_body(true)));
     case Place::ready: return readiness(state, *models);
-    case Place::metrics: return metrics_answer(*state->places.executor, *state->metrics, *models);
+    case Place::stats: return statistics(state, *models);
+    case Place::metrics:
+      return metrics_answer(*state->places.executor,
+                            {state->metrics, state->counts, state->options.triton_metrics},
+                            *models);
     default: return answer_for_model(state, route, *models, std::move(question));
   }
 }
@@ -182,7 +191,10 @@ HttpService::HttpService(const System& system, std::shared_ptr<const ServedModel
                 ErrorCode::invalid_argument,
                 "a prefix begins with '/' and does not end with it",
                 {{"came", options.prefix}}};
-  state_->places = {system.shared_executor(), &system.blocking()};
+  state_->places = {system.shared_executor(), &system.blocking(),
+                    std::make_shared<serve::http::RequestLanes>(system.trace())};
+  state_->ready =
+      std::make_shared<serve::http::Readiness>(*state_->places.executor, *state_->places.pool);
   state_->metrics = &system.metrics();
   state_->models = std::move(models);
   state_->options = std::move(options);
@@ -205,6 +217,10 @@ Future<HttpAnswerPtr> HttpService::answer(HttpQuestion question) const {
 void HttpService::drain() const noexcept { state_->draining.store(true); }
 
 bool HttpService::is_draining() const noexcept { return state_->draining.load(); }
+
+const std::shared_ptr<serve::http::HttpCounts>& HttpService::counts() const noexcept {
+  return state_->counts;
+}
 
 Executor& HttpService::executor() const noexcept { return *state_->places.executor; }
 

@@ -7,7 +7,8 @@
 //     GET   /v2                                   the server and its extensions
 //     GET   /v2/health/live, /v2/health/ready
 //     GET   /v2/models/M[/versions/V]             inputs and outputs
-//     GET   /v2/models/M[/versions/V]/ready, …/config
+//     GET   /v2/models/M[/versions/V]/ready, …/config, …/stats
+//     GET   /v2/models/stats                      of all models
 //     POST  /v2/models/M[/versions/V]/infer
 //     GET   /metrics                              for Prometheus, if options.metrics
 //
@@ -32,13 +33,15 @@ namespace stoker {
 class System;  // api/system.hpp
 
 namespace serve::http {
+struct HttpCounts;  // api/serve/http/http_counts.hpp
 struct ServiceState;
 }  // namespace serve::http
 
 struct HttpServiceOptions {
   /// What stands before /v2 and /metrics, such as "/ml".
   std::string prefix = {};
-  bool metrics = true;  ///< whether there is /metrics, with all metrics of the system
+  bool metrics = true;          ///< whether there is /metrics, with all metrics of the system
+  bool triton_metrics = false;  ///< whether /metrics also has the names that Triton's metrics have
   /// Of all inputs of a request together.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
 };
@@ -60,6 +63,8 @@ class HttpService {
   /// From now on it is not ready, and inference requests are answered with 503; those that run go on.
   void drain() const noexcept;
   [[nodiscard]] bool is_draining() const noexcept;
+  /// What its servers count.
+  [[nodiscard]] const std::shared_ptr<serve::http::HttpCounts>& counts() const noexcept;
   /// Where answers are made.
   [[nodiscard]] Executor& executor() const noexcept;
 

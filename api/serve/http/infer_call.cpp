@@ -6,6 +6,7 @@
 
 #include "stoker/api/serve/http/answers.hpp"
 #include "stoker/api/serve/http/host_values.hpp"
+#include "stoker/api/serve/served_call.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/futures/cancel.hpp"
 
@@ -21,25 +22,33 @@ std::size_t bytes_of(const NamedValues& outputs) {
   return bytes;
 }
 
+HttpAnswerPtr with(HttpInference inference, const HttpAnswerPtr& answer) {
+  HttpAnswer told = *answer;
+  told.inference = std::move(inference);
+  return std::make_shared<const HttpAnswer>(std::move(told));
+}
+
 }  // namespace
 
 InferCall::InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label,
                      const protocol::BodyLimits& limits, std::optional<std::uint64_t> json_bytes,
-                     std::string body)
+                     HttpQuestion question)
     : places_{std::move(places)},
       serving_{serving},
       label_{std::move(label)},
       limits_{limits},
       json_bytes_{json_bytes},
       asked_{places_.executor->clock().now()},
-      body_{std::move(body)} {}
+      watch_{places_.lanes, label_, question.traceparent},
+      body_{std::move(question.body)} {}
 
 Future<HttpAnswerPtr> InferCall::start(CallPlaces places, const Serving& serving,
                                        protocol::ModelLabel label,
                                        const protocol::BodyLimits& limits,
-                                       std::optional<std::uint64_t> json_bytes, std::string body) {
+                                       std::optional<std::uint64_t> json_bytes,
+                                       HttpQuestion question) {
   const Ptr call{new InferCall{std::move(places), serving, std::move(label), limits, json_bytes,
-                               std::move(body)}};  // NOLINT: counted
+                               std::move(question)}};  // NOLINT: counted
   try {
     call->go_on(call->body_.size(), &InferCall::read);
   } catch (...) {
@@ -58,7 +67,7 @@ void InferCall::cancel() noexcept {
   }
   if (work) work->cancel();
   try {
-    answer(failed(cancelled_error("infer"), label_.name));
+    answer(with(watch_.beginning(), failed(cancelled_error("infer"), label_.name)));
   } catch (...) {
     answer(nullptr);
   }
@@ -76,7 +85,7 @@ template <class Step> void InferCall::take(Step&& step) noexcept {
     try {
       step();
     } catch (...) {
-      answer(refused(error_from_current_exception("infer"), label_.name));
+      refuse(refused(error_from_current_exception("infer"), label_.name));
     }
   } catch (...) {
     answer(nullptr);
@@ -102,18 +111,22 @@ void InferCall::read() {
   request_ = protocol::read_infer_request(std::as_bytes(std::span{body_}), json_bytes_,
                                           serving_.model(), limits_);
   body_ = {};
+  watch_.read(request_.id);
   const Future<NamedValues> running = serving_.run(request_.inputs, {.deadline = time_left()});
   request_.inputs.clear();  // the serving has them
+  running_ = running;
   follow(running, &InferCall::computed);
 }
 
 void InferCall::computed(const Result<NamedValues>& outputs) {
-  if (!outputs) return answer(failed(outputs.error(), label_.name));
+  const Future<NamedValues> running = std::move(running_);
+  if (!outputs) return refuse(failed(outputs.error(), label_.name));
+  if (const RequestTimes* const times = times_of(running)) watch_.ran(*times);
   follow(on_host(serving_.model().device(), *outputs), &InferCall::copied);
 }
 
 void InferCall::copied(const Result<NamedValues>& outputs) {
-  if (!outputs) return answer(failed(outputs.error(), label_.name));
+  if (!outputs) return refuse(failed(outputs.error(), label_.name));
   outputs_ = *outputs;
   const std::size_t bytes = bytes_of(outputs_);
   if (bytes <= small_body) return write();
@@ -133,9 +146,12 @@ void InferCall::write() {
                                  std::to_string(*response.json_bytes));
   }
   written.body = std::move(response.body);
+  written.inference = watch_.noted();
   outputs_.clear();
   answer(std::make_shared<const HttpAnswer>(std::move(written)));
 }
+
+void InferCall::refuse(const HttpAnswerPtr& refusal) { answer(with(watch_.noted(), refusal)); }
 
 void InferCall::answer(const HttpAnswerPtr& answer) noexcept {
   static constinit NeverDestroyed<HttpAnswerPtr> made;

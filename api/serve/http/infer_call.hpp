@@ -16,6 +16,7 @@
 #include <string>
 
 #include "stoker/api/serve/http/exchange.hpp"
+#include "stoker/api/serve/http/request_watch.hpp"
 #include "stoker/api/serve/protocol/infer_response.hpp"
 #include "stoker/api/serve/serving.hpp"
 #include "stoker/runtime/execution/clock.hpp"
@@ -27,6 +28,7 @@ namespace stoker::serve::http {
 struct CallPlaces {
   std::shared_ptr<Executor> executor;
   BlockingPool* pool = nullptr;
+  std::shared_ptr<RequestLanes> lanes = {};  ///< null: requests are not traced
 };
 
 class InferCall final : public FutureState<HttpAnswerPtr> {
@@ -38,7 +40,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
                                                    protocol::ModelLabel label,
                                                    const protocol::BodyLimits& limits,
                                                    std::optional<std::uint64_t> json_bytes,
-                                                   std::string body);
+                                                   HttpQuestion question);
 
   void cancel() noexcept override;
 
@@ -47,7 +49,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
 
   InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label,
             const protocol::BodyLimits& limits, std::optional<std::uint64_t> json_bytes,
-            std::string body);
+            HttpQuestion question);
 
   /// Takes the step where so many bytes may be read or written; later, never within this call.
   void go_on(std::size_t bytes, void (InferCall::*step)());
@@ -58,6 +60,8 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   void copied(const Result<NamedValues>& outputs);
   void write();
   void answer(const HttpAnswerPtr& answer) noexcept;
+  /// With what is noted of the request. By its steps.
+  void refuse(const HttpAnswerPtr& answer);
   /// Hands its outcome to `next`. cancel() reaches this work from now on.
   void follow(const Future<NamedValues>& work, void (InferCall::*next)(const Result<NamedValues>&));
   [[nodiscard]] std::optional<std::chrono::nanoseconds> time_left() const;
@@ -69,6 +73,8 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   const std::optional<std::uint64_t> json_bytes_;
   const Clock::time_point asked_;
   // One step at a time.
+  RequestWatch watch_;
+  Future<NamedValues> running_;
   std::string body_;
   protocol::InferRequest request_;
   NamedValues outputs_;

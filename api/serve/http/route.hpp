@@ -19,7 +19,9 @@ enum class Place : std::uint8_t {
   model,         ///< /v2/models/M[/versions/V]
   model_ready,   ///< …/ready
   model_config,  ///< …/config
+  model_stats,   ///< …/stats
   infer,         ///< …/infer
+  stats,         ///< /v2/models/stats
   metrics,       ///< /metrics
 };
 

@@ -33,7 +33,7 @@ struct ConnectionHost {
 
   const HttpService service;
   const HttpServerOptions options;
-  const std::shared_ptr<Connections> connections = std::make_shared<Connections>();
+  const std::shared_ptr<Connections> connections = std::make_shared<Connections>(service.counts());
   mutable std::atomic<bool> closed{false};  ///< further connections are closed at once
 };
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/api/serve/http/exchange.hpp"
+
 namespace stoker {
 
 /// One answer, for an access log.
@@ -19,6 +21,7 @@ struct HttpAccess {
   unsigned status = 0;
   std::uint64_t body_bytes = 0;  ///< of the answer
   std::chrono::nanoseconds taken = {};
+  const HttpInference* inference = nullptr;  ///< null: it was no inference request
 };
 
 struct HttpServerOptions {
