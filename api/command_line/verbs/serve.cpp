@@ -137,12 +137,14 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   interrupts.on_signal([stop] { stop->set(); });
 
   std::optional<AccessLog> log;
-  if (words.access_log) log.emplace();
+  if (!words.access_log.empty())
+    log.emplace(words.access_log,
+                words.access_log_format == "json" ? AccessLogFormat::json : AccessLogFormat::text);
   const System system;
   static_cast<void>(system.device(words.script.device));  // before anybody is told an address
   auto served = std::make_shared<ServedModels>();
   for (const auto& [name, file] : models) served->announce(name);
-  const HttpService service{system, served};
+  const HttpService service{system, served, {.triton_metrics = words.triton_metrics}};
   boost::asio::io_context loop;
   HttpServerOptions options;
   if (log) options.on_answer = [&log](const HttpAccess& access) { log->add(access); };

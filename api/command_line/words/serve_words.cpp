@@ -89,7 +89,15 @@ void add_serve_words(CLI::App& verb, ServeWords& words) {
       "Threads that read and write connections (1)");
   add_seconds(verb, "--drain-timeout", 0.001, words.drain_timeout_s,
               "How long accepted requests may take at the end (30)");
-  verb.add_flag("--access-log", words.access_log, "A line for each answer on standard error");
+  verb.add_option("--access-log", words.access_log,
+                  "A line for each answer at the end of this file; -: on standard error")
+      ->type_name("FILE");
+  verb.add_option("--access-log-format", words.access_log_format,
+                  "The form of these lines: text or json (text)")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORM");
+  verb.add_flag("--metrics-triton", words.triton_metrics,
+                "/metrics has the names of Triton's metrics, too");
   verb.add_flag("--check", words.check, "Load the models, say what each will do, and end");
   verb.add_option("--allow", words.script.allow,
                   "A further directory whose files a model that is a script may use")

@@ -23,7 +23,9 @@ struct ServeWords {
   std::uint64_t queue = 1024;
   std::uint64_t threads = 1;
   double drain_timeout_s = 30;
-  bool access_log = false;
+  std::string access_log;  ///< a file, "-" for standard error; empty: none
+  std::string access_log_format = "text";
+  bool triton_metrics = false;
   bool check = false;
 
   /// The name and the file of each model, in order. Throws a CLI::ValidationError for two of one name.
