@@ -11,6 +11,7 @@
 #include "stoker/api/serve/http/infer_call.hpp"
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
+#include "stoker/api/serve/http/page/page.hpp"
 #include "stoker/api/serve/http/route.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
@@ -131,6 +132,17 @@ Future<HttpAnswerPtr> statistics(const State& state, const ServedModels::Map& mo
             });
 }
 
+Future<HttpAnswerPtr> page(const State& state, const ServedModels::Snapshot& models) {
+  Executor& executor = *state->places.executor;
+  return statuses_of(executor, *models)
+      .then(executor,
+            [state,
+             models](const Result<std::vector<ModelStatus>>& statuses) -> Result<HttpAnswerPtr> {
+              if (!statuses) return failed(statuses.error(), "");
+              return page_answer(*models, *statuses, state->options.prefix);
+            });
+}
+
 Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
                                        const ServedModels::Map& models, HttpQuestion question) {
   const auto place = models.find(route.model);
@@ -163,7 +175,8 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
   if (!path) return at_once(refusal(400, "the target is no path"));
   const Route route = route_of(path->segments);
-  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
+  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics) ||
+      (route.place == Place::page && !state->options.page))
     return at_once(nowhere(question.target));
   if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
   const ServedModels::Snapshot models = state->models->snapshot();
@@ -171,6 +184,7 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
     case Place::server: return at_once(server_document());
     case Place::live: return at_once(json_answer(protocol::health_body(true)));
     case Place::ready: return readiness(state, *models);
+    case Place::page: return page(state, models);
     case Place::stats: return statistics(state, *models);
     case Place::metrics:
       return metrics_answer(*state->places.executor,

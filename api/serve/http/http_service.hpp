@@ -11,6 +11,7 @@
 //     GET   /v2/models/stats                      of all models
 //     POST  /v2/models/M[/versions/V]/infer
 //     GET   /metrics                              for Prometheus, if options.metrics
+//     GET   /                                     a page for people, if options.page
 //
 // HEAD is answered as GET is; async_answer() leaves the body out. docs/serving.md has the table of refusals.
 //
@@ -41,6 +42,7 @@ struct HttpServiceOptions {
   /// What stands before /v2 and /metrics, such as "/ml".
   std::string prefix = {};
   bool metrics = true;          ///< whether there is /metrics, with all metrics of the system
+  bool page = true;             ///< whether there is a page for people at /
   bool triton_metrics = false;  ///< whether /metrics also has the names that Triton's metrics have
   /// Of all inputs of a request together.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;

@@ -36,7 +36,8 @@ Route route_of_model(std::span<const std::string> path) {
 
 Route route_of(std::span<const std::string> path) {
   if (path.size() == 1 && path[0] == "metrics") return {.place = Place::metrics};
-  if (path.empty() || path[0] != "v2") return {};
+  if (path.empty()) return {.place = Place::page};
+  if (path[0] != "v2") return {};
   path = path.subspan(1);
   if (path.empty()) return {.place = Place::server};
   if (path[0] == "health" && path.size() == 2) return {.place = leaf_of(of_health, path[1])};

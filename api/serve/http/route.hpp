@@ -13,6 +13,7 @@ namespace stoker::serve::http {
 
 enum class Place : std::uint8_t {
   nowhere,
+  page,          ///< /
   server,        ///< /v2
   live,          ///< /v2/health/live
   ready,         ///< /v2/health/ready
