@@ -174,7 +174,7 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
 Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
   if (!path) return at_once(refusal(400, "the target is no path"));
-  const Route route = route_of(path->segments);
+  const Route route = path->below ? route_of(path->segments) : Route{};
   if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics) ||
       (route.place == Place::page && !state->options.page))
     return at_once(nowhere(question.target));
