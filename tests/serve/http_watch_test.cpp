@@ -1,4 +1,6 @@
 // What a service tells those who watch it: metrics and statistics, against a load that the test knows.
+#include <atomic>
+
 #include "stoker/tests/runtime/observe/scrape.hpp"
 #include "stoker/tests/serve/http_house.hpp"
 
@@ -94,6 +96,20 @@ TEST_F(WatchedOverHttp, counts_requests_without_a_result_by_reason) {
   EXPECT_EQ(
       metrics().value("stoker_requests_failed_total", of("picky", {{"reason", "script_error"}})),
       1);
+}
+
+TEST_F(WatchedOverHttp, is_live_and_ready_while_it_is_busy) {
+  std::atomic<bool> done{false};
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < 4; ++i)
+    callers.emplace_back([&] {
+      while (!done.load()) EXPECT_EQ(infer("line", rows(1, 2)).get()->status, 200U);
+    });
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(get("/v2/health/ready").status, 200U);
+    EXPECT_EQ(get("/v2/health/live").status, 200U);
+  }
+  done = true;
 }
 
 TEST_F(WatchedOverHttp, shows_devices_and_connections) {

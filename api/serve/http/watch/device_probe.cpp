@@ -19,6 +19,12 @@ Future<bool> DeviceProbe::computes() {
   return waiting_.emplace_back().future();
 }
 
+void DeviceProbe::has_computed() {
+  const std::lock_guard lock{mutex_};
+  seen_ = device_.client();
+  succeeded_ = now();
+}
+
 void DeviceProbe::start() {
   started_ = now();
   try {

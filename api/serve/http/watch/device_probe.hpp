@@ -30,6 +30,8 @@ class DeviceProbe : public std::enable_shared_from_this<DeviceProbe> {
       : device_{std::move(device)}, executor_{&executor} {}
 
   [[nodiscard]] Future<bool> computes();
+  /// It has computed something else just now, which counts as a dispatch that has succeeded.
+  void has_computed();
 
  private:
   using Waiting = std::vector<Promise<bool>>;

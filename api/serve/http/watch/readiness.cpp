@@ -10,14 +10,15 @@ namespace stoker::serve::http {
 Future<bool> Readiness::of(const std::string& name, const ServedModel& model) {
   if (!model.serving || !model.serving->model().device().ready())
     return make_ready_future<bool>(false);
+  const std::shared_ptr<DeviceProbe> probe = probe_of(model.serving->model().device());
+  const bool has_weights = this->has_weights(name, model.serving->model(), *probe);
   std::vector<Future<bool>> each;
   each.reserve(2);
-  each.push_back(probe_of(model.serving->model().device())->computes());
+  each.push_back(probe->computes());
   each.push_back(model.serving->status().then(
       *executor_, [](const Result<ServingStatus>& status) -> Result<bool> {
         return status.has_value() && !status->draining;
       }));
-  const bool has_weights = this->has_weights(name, model.serving->model());
   return when_all(std::move(each))
       .then(*executor_, [has_weights](const Result<std::vector<bool>>& all) -> Result<bool> {
         return has_weights && all.has_value() && (*all)[0] && (*all)[1];
@@ -31,11 +32,14 @@ std::shared_ptr<DeviceProbe> Readiness::probe_of(const Device& device) {
   return probe;
 }
 
-bool Readiness::has_weights(const std::string& name, const AnyModel& model) {
+bool Readiness::has_weights(const std::string& name, const AnyModel& model, DeviceProbe& probe) {
   const std::shared_ptr<DeviceClient> device = model.device().client();
   const std::lock_guard lock{mutex_};
   Weights& weights = weights_[name];
-  if (weights.model != &model) weights = {.model = &model, .there = device};  // it was just loaded
+  if (weights.model != &model) {  // it was just loaded, which has shown that its device computes
+    weights = {.model = &model, .there = device};
+    probe.has_computed();
+  }
   if (weights.there.lock() == device) return true;
   const auto now = executor_->clock().now();
   if (weights.runs || now - weights.tried < DeviceProbe::interval) return false;

@@ -35,7 +35,8 @@ class Readiness : public std::enable_shared_from_this<Readiness> {
 
   [[nodiscard]] std::shared_ptr<DeviceProbe> probe_of(const Device& device);
   /// If it is not known, finds out.
-  [[nodiscard]] bool has_weights(const std::string& name, const AnyModel& model);
+  [[nodiscard]] bool has_weights(const std::string& name, const AnyModel& model,
+                                 DeviceProbe& probe);
   void tried(const std::string& name, const std::shared_ptr<DeviceClient>& device, bool well);
 
   Executor* const executor_;
