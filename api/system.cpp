@@ -184,6 +184,12 @@ struct SystemState : std::enable_shared_from_this<SystemState> {
                           "kernels that the device's driver compiled; those that the cache on disk "
                           "had are not among them",
                           {{"device", wanted->info.name}}, CompiledKernels{slot});
+    metrics->counter_from(
+        "stoker_device_losses_total", "how often the device was lost and opened again",
+        {{"device", wanted->info.name}}, [lost = std::weak_ptr{slot}]() -> std::uint64_t {
+          const auto device = lost.lock();
+          return device ? device->reopened() : 0;
+        });
     Slots one;
     one.emplace(wanted->info.name, slot);
     tree.add(slot, options.device_restarts);

@@ -189,6 +189,20 @@ if(script_sources)
   # Apart from servings, because Boost.Beast is much to compile.
   stoker_glob(serve_http_sources api/serve/http/*.cpp api/serve/http/*/*.cpp)
   stoker_library(serve_http ${serve_http_sources})
+  # The page takes in its sources as literals.
+  set(literals "")
+  foreach(name page.html page.css page.js)
+    set(file "${CMAKE_CURRENT_SOURCE_DIR}/api/serve/http/page/${name}")
+    set(literal "${STOKER_GENERATED_DIR}/stoker/api/serve/http/page/${name}.inc")
+    add_custom_command(
+      OUTPUT "${literal}"
+      COMMAND "${CMAKE_COMMAND}" "-DTEXT=${file}" "-DLITERAL=${literal}" -P
+              "${CMAKE_CURRENT_SOURCE_DIR}/cmake/text_literal.cmake"
+      DEPENDS "${file}" cmake/text_literal.cmake
+      VERBATIM COMMENT "Taking in api/serve/http/page/${name}")
+    list(APPEND literals "${literal}")
+  endforeach()
+  set_source_files_properties(api/serve/http/page/page_texts.cpp PROPERTIES OBJECT_DEPENDS "${literals}")
   target_link_libraries(stoker_serve_http PUBLIC stoker_serve
                         PRIVATE OpenSSL::SSL ZLIB::ZLIB $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   stoker_precompile(stoker_serve_http REUSE_FROM stoker_expr)

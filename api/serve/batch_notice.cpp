@@ -48,7 +48,7 @@ void BatchNotice::deliver() { static_cast<Batcher*>(target().actor())->on(BatchE
 const std::type_info& BatchNotice::type() const noexcept { return typeid(BatchEnded); }
 
 void BatchNotice::wake() noexcept {
-  batch_->ended_with(std::move(outcome_));
+  batch_->ended_with(std::move(outcome_), batcher_->strand()->executor().clock().now());
   if (Here* const here = here_of_this_thread()) {
     Envelope::next = here->woken_;
     here->woken_ = this;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "stoker/api/serve/batch_times.hpp"
 #include "stoker/api/serve/served_call.hpp"
 #include "stoker/api/serve/serving_options.hpp"
 
@@ -42,9 +43,15 @@ struct Batch {
   std::int64_t size = 0;  ///< with padding
   bool again = false;     ///< it has failed before
   std::size_t key = 0;
+  /// Written by who has the batch: the batcher, the runner that computes it, the thread that ends it.
+  mutable BatchMoments moments = {};
 
   /// Whether a caller still waits for any of its rows.
   [[nodiscard]] bool wanted() const noexcept;
+  /// Whether it is one request, all of it.
+  [[nodiscard]] bool is_whole_request() const noexcept {
+    return pieces.size() == 1 && pieces.front().is_whole();
+  }
 };
 
 struct BatchRules {

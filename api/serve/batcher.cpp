@@ -33,6 +33,8 @@ Batcher::~Batcher() {
 void Batcher::on(SubmitCall submitted) {
   ++totals_.accepted;
   const CallPtr call = submitted.call.pointer();
+  const auto at = now();
+  call->arrive(at);
   if (call->ready()) {  // cancelled on its way; word of it comes behind
     call->left_queue();
     return;
@@ -48,7 +50,7 @@ void Batcher::on(SubmitCall submitted) {
                     {{"rows", std::to_string(call->request().rows)}}});
   }
   if (call->deadline() != Clock::time_point::max()) deadlines_.emplace(call->deadline(), call);
-  queue_.add(std::move(submitted.call), now());
+  queue_.add(std::move(submitted.call), at);
   dispatch();
 }
 
@@ -59,6 +61,7 @@ bool Batcher::needs_too_many_batches(const CheckedRequest& request) const noexce
 
 void Batcher::on(const CallCancelled& cancelled) {
   ++totals_.cancelled;
+  count_unanswered(cancelled.call);
   drop(cancelled.call);
   dispatch();
 }
@@ -139,6 +142,10 @@ ServingStatus Batcher::on(AskStatus) {
   status.totals = totals_;
   status.totals.refused = parts_.admission->refused();
   status.batches = batch_sizes_;
+  status.times = times_;
+  status.batch_times = batch_times_;
+  status.failures = failures_;
+  status.last_batch = last_batch_;
   return status;
 }
 
@@ -209,6 +216,8 @@ void Batcher::dispatch() {
 
 void Batcher::start(Worker& worker, Batch batch) {
   const auto at = now();
+  batch.moments = {.started = at};
+  last_batch_ = std::chrono::system_clock::now();
   ++totals_.batches;
   totals_.rows += static_cast<std::uint64_t>(batch.rows);
   totals_.padding += static_cast<std::uint64_t>(batch.size - batch.rows);
@@ -241,9 +250,10 @@ void Batcher::note_use(const Batch& batch) {
 void Batcher::end(const Batch& batch, Result<BatchOutputs> outcome) {
   if (outcome) {
     note_use(batch);
+    note_times(batch);
     const std::uint64_t before = totals_.answered;
     for (std::size_t i = 0; i < batch.pieces.size(); ++i)
-      deliver(batch.pieces[i], std::move((**outcome)[i]));
+      deliver(batch, batch.pieces[i], std::move((**outcome)[i]));
     answered_.add(static_cast<double>(totals_.answered - before), now());
     return;
   }
@@ -255,9 +265,18 @@ void Batcher::end(const Batch& batch, Result<BatchOutputs> outcome) {
   }
 }
 
-void Batcher::deliver(const Piece& piece, NamedValues outputs) {
+void Batcher::note_times(const Batch& batch) {
+  ServingBatchTimes& times = batch_times_[batch.size];
+  ++times.count;
+  times.compute_input += batch.moments.input();
+  times.compute_infer += batch.moments.infer();
+  times.compute_output += batch.moments.output();
+}
+
+void Batcher::deliver(const Batch& batch, const Piece& piece, NamedValues outputs) {
   const CallPtr& call = piece.call.pointer();
   Result<NamedValues> answer{std::move(outputs)};
+  if (!batch.is_whole_request() && !call->ready()) call->ran(batch.moments, batch.rows);
   if (!piece.is_whole()) {
     if (call->ready()) return;
     std::vector<Part> parts = call->add({piece.first_row, piece.rows, *std::move(answer)});
@@ -272,7 +291,8 @@ void Batcher::deliver(const Piece& piece, NamedValues outputs) {
 void Batcher::repeat(const Batch& batch) {
   if (parts_.retry == BatchRetry::once) {
     ++totals_.retries;
-    return queue_.put_back(batch);
+    // Without its moments: if its worker is gone, another thread may still write them.
+    return queue_.put_back({.pieces = batch.pieces, .rows = batch.rows, .key = batch.key});
   }
   for (const Piece& piece : batch.pieces) {
     ++totals_.retries;
@@ -288,11 +308,26 @@ void Batcher::fail(const CallPtr& call, const Error& why) {
     return;
   }
   ++totals_.failed;
+  ++failures_[why.code()];
+  count_unanswered(call);
   settle(call);
+}
+
+void Batcher::count_unanswered(const CallPtr& call) {
+  // One that was cancelled on its way never arrived.
+  const auto arrived = call->times().arrived;
+  if (arrived != Clock::time_point{}) totals_.unanswered_time += now() - arrived;
 }
 
 void Batcher::count_answer(const CallPtr& call) {
   ++totals_.answered;
+  totals_.answered_rows += static_cast<std::uint64_t>(call->request().rows);
+  const RequestTimes& times = call->times();
+  times_.request.add(times.whole());
+  times_.queue.add(times.queue());
+  times_.compute_input.add(times.input);
+  times_.compute_infer.add(times.infer);
+  times_.compute_output.add(times.output);
   call->release_inputs();
   settle(call);
 }
@@ -324,6 +359,8 @@ void Batcher::expire() {
                             {{"priority", priority}}}))
         continue;
       ++totals_.expired;
+      ++totals_.late;
+      count_unanswered(late.pointer());
       settle(late.pointer());
     }
   while (!deadlines_.empty() && deadlines_.begin()->first <= at) {
@@ -331,6 +368,7 @@ void Batcher::expire() {
     deadlines_.erase(deadlines_.begin());
     if (!call->fail(deadline_error("serving"))) continue;
     ++totals_.expired;
+    count_unanswered(call);
     drop(call);
   }
 }

@@ -100,17 +100,20 @@ class Batcher : public Actor {
   void arm_timer();
   /// A worker's batch has ended, or its worker has.
   void end(const Batch& batch, Result<BatchOutputs> outcome);
-  void deliver(const Piece& piece, NamedValues outputs);
+  void deliver(const Batch& batch, const Piece& piece, NamedValues outputs);
   void repeat(const Batch& batch);
   /// Answers with a failure, unless it was answered.
   void fail(const CallPtr& call, const Error& why);
   /// It has its result, maybe from the thread that computed it.
   void count_answer(const CallPtr& call);
+  /// A call was answered, and not with a result.
+  void count_unanswered(const CallPtr& call);
   /// A call was answered: it needs no deadline any more.
   void settle(const CallPtr& call);
   /// Whether the plan for such a batch was not used before.
   [[nodiscard]] bool is_new(const Batch& batch) const;
   void note_use(const Batch& batch);
+  void note_times(const Batch& batch);
   /// A call was answered before all of its rows have run: nobody waits for the rest.
   void drop(const CallPtr& call);
   /// Ends batches that nobody waits for.
@@ -133,6 +136,10 @@ class Batcher : public Actor {
   std::vector<Promise<void>> drained_;
   ServingTotals totals_;
   std::map<std::int64_t, std::uint64_t> batch_sizes_;
+  ServingTimes times_;
+  std::map<std::int64_t, ServingBatchTimes> batch_times_;
+  std::map<ErrorCode, std::uint64_t> failures_;
+  std::chrono::system_clock::time_point last_batch_;
   std::map<Signature, std::vector<std::int64_t>> used_;  ///< sizes of batches that have run
   RateMeter answered_, rows_;
   std::vector<RateMeter> left_queue_;  ///< whole requests, by key

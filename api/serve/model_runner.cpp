@@ -59,7 +59,9 @@ Future<BatchOutputs> ModelRunner::run(const std::shared_ptr<const Batch>& batch,
                                       const CancelToken& cancel) const {
   const DeviceScope scope{model_.device()};
   const PredictOptions options{.limits = {.cancel = cancel}};
-  const Future<NamedValues> predicted = model_.predict(inputs_of(*batch), options);
+  const NamedValues inputs = inputs_of(*batch);
+  batch->moments.joined = now();
+  const Future<NamedValues> predicted = model_.predict(inputs, options);
   if (const Result<NamedValues>* const at_once = predicted.poll())
     return finish(batch, at_once->value(), options.limits);
   auto answer = std::make_shared<ReplyPromise<BatchOutputs>>();
@@ -97,12 +99,17 @@ Future<BatchOutputs> ModelRunner::finish(const std::shared_ptr<const Batch>& bat
   // nor the outputs once they are cut.
   return when_all(std::move(reads))
       .then(model_.device().client()->executor(),
-            [self = shared_from_this(), rows = std::move(rows),
+            [self = shared_from_this(), rows = std::move(rows), moments = std::weak_ptr{batch},
              left = outputs](const Result<std::vector<std::vector<std::byte>>>& bytes) mutable {
               const NamedValues whole = std::exchange(left, {});
               if (!bytes) return Result<BatchOutputs>{bytes.error()};
+              if (const auto batch = moments.lock()) batch->moments.computed = self->now();
               return Result<BatchOutputs>{self->cut(rows, whole, *bytes)};
             });
+}
+
+Clock::time_point ModelRunner::now() const {
+  return model_.device().client()->executor().clock().now();
 }
 
 NamedValues ModelRunner::inputs_of(const Batch& batch) const {

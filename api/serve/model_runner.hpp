@@ -24,6 +24,7 @@ class ModelRunner final : public BatchRunner, public std::enable_shared_from_thi
   [[nodiscard]] NamedValues join(std::vector<Part> parts) const override;
 
  private:
+  [[nodiscard]] Clock::time_point now() const;
   [[nodiscard]] NamedValues inputs_of(const Batch& batch) const;
   /// What run() gives for these outputs of the model, which may still be lazy.
   [[nodiscard]] Future<BatchOutputs> finish(const std::shared_ptr<const Batch>& batch,

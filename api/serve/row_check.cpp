@@ -135,4 +135,12 @@ void warm_up(const AnyModel& model, const RowLayout& layout, const ServingOption
         samples.inputs(model, layout, std::vector<std::size_t>(static_cast<std::size_t>(size), 0)));
 }
 
+void try_one_row(const AnyModel& model) {
+  const RowLayout layout = RowLayout::of(model.inputs());
+  if (!layout.joins() || RowSamples::with_free_dimension(model, layout) != nullptr) return;
+  const DeviceScope scope{model.device()};
+  const RowSamples samples = RowSamples::of(model, layout, {});
+  static_cast<void>(run(model, samples.inputs(model, layout, std::array<std::size_t, 1>{0})));
+}
+
 }  // namespace stoker::serve

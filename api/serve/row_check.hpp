@@ -18,5 +18,8 @@ namespace stoker::serve {
 [[nodiscard]] RowLayout checked_layout(const AnyModel& model, const NamedValues& sample);
 /// Makes the plans that ServingOptions::warm_up asks for, with copies of the sample's first row.
 void warm_up(const AnyModel& model, const RowLayout& layout, const ServingOptions& options);
+/// Runs the model for a row of made-up numbers, and waits. Does nothing if no numbers can be made up. Throws why the
+/// run failed.
+void try_one_row(const AnyModel& model);
 
 }  // namespace stoker::serve

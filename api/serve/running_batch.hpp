@@ -34,13 +34,17 @@ class RunningBatch {
   /// Ends it between its steps.
   [[nodiscard]] const CancelSource& cancel() const noexcept { return cancel_; }
 
-  /// `outcome` is ready. Does nothing if the batch was abandoned.
-  void ended_with(Future<BatchOutputs> outcome) noexcept {
+  /// `outcome` is ready since `at`. Does nothing if the batch was abandoned.
+  void ended_with(Future<BatchOutputs> outcome, Clock::time_point at) noexcept {
     auto running = Phase::running;
     if (!phase_.compare_exchange_strong(running, Phase::ending, std::memory_order_acq_rel)) return;
     const Result<BatchOutputs>& result = *outcome.poll();
-    if (result && batch_.pieces.size() == 1 && batch_.pieces.front().is_whole())
-      static_cast<void>(batch_.pieces.front().call->complete(std::move((*result)->front())));
+    batch_.moments.ended = at;
+    if (result && batch_.is_whole_request()) {
+      ServedCall& call = *batch_.pieces.front().call;
+      call.ran(batch_.moments, batch_.rows);
+      static_cast<void>(call.complete(std::move((*result)->front())));
+    }
     outcome_ = std::move(outcome);
     phase_.store(Phase::ended, std::memory_order_release);
   }

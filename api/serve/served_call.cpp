@@ -38,6 +38,11 @@ void ServedCall::cancel() noexcept {
   if (const auto batcher = batcher_.lock()) tell_(batcher, self);
 }
 
+const RequestTimes* times_of(const Future<NamedValues>& answered) noexcept {
+  const auto* const call = dynamic_cast<const ServedCall*>(answered.state().get());
+  return call != nullptr ? &call->times() : nullptr;
+}
+
 void ServedCall::abandon() noexcept {
   if (ready()) return;
   static_cast<void>(fail(error_or_out_of_memory([this] {

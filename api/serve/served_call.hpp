@@ -17,6 +17,7 @@
 
 #include "stoker/actors/actor_cell.hpp"
 #include "stoker/api/serve/admission.hpp"
+#include "stoker/api/serve/batch_times.hpp"
 #include "stoker/api/serve/row_layout.hpp"
 #include "stoker/runtime/futures/future.hpp"
 
@@ -46,7 +47,9 @@ class ServedCall final : public FutureState<NamedValues> {
         ticket_{std::move(ticket)},
         admission_{std::move(admission)},
         batcher_{std::move(batcher)},
-        tell_{tell} {}
+        tell_{tell} {
+    times_.rows = request_.rows;
+  }
   ~ServedCall() override;
 
   [[nodiscard]] const CheckedRequest& request() const noexcept { return request_; }
@@ -54,6 +57,15 @@ class ServedCall final : public FutureState<NamedValues> {
   [[nodiscard]] Future<NamedValues> future() noexcept {
     return Future<NamedValues>{boost::intrusive_ptr<FutureState<NamedValues>>{this}};
   }
+
+  /// By the batcher, before anything else.
+  void arrive(Clock::time_point at) noexcept { times_.arrived = at; }
+  /// Some of its rows have run. By who is about to answer it, or to add these rows.
+  void ran(const BatchMoments& batch, std::int64_t batch_rows) noexcept {
+    times_.add(batch, batch_rows);
+  }
+  /// Complete once it has a result.
+  [[nodiscard]] const RequestTimes& times() const noexcept { return times_; }
 
   /// Its last row has left the queue: others may take its place.
   void left_queue() noexcept { ticket_.give_back(); }
@@ -97,10 +109,14 @@ class ServedCall final : public FutureState<NamedValues> {
   const TellCancelled tell_;
   std::atomic<std::uint32_t> holders_{0};
   std::atomic<FutureCore*> work_{nullptr};  ///< counted
+  RequestTimes times_;
   std::vector<Part> parts_;
   std::int64_t rows_there_ = 0;
   bool keeps_inputs_ = false;
 };
+
+/// The times of a request that has its result. Null if the future is not that of a request that was accepted.
+[[nodiscard]] const RequestTimes* times_of(const Future<NamedValues>& answered) noexcept;
 
 /// Holds a call that is to be answered.
 class CallHolder {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "stoker/api/model/core/model.hpp"
+#include "stoker/api/serve/time_histogram.hpp"
 
 namespace stoker {
 
@@ -129,12 +130,16 @@ struct ServingTotals {
   std::uint64_t failed = 0;     ///< for any reason but the next two
   std::uint64_t cancelled = 0;  ///< by cancel()
   std::uint64_t expired = 0;    ///< by their deadline, or by the time-out of their priority level
+  std::uint64_t late = 0;       ///< of these, by the time-out of their priority level
   std::uint64_t refused = 0;    ///< not accepted, because the queue was full
   std::uint64_t batches = 0;    ///< that ran, also those that failed
   std::uint64_t rows = 0;       ///< of these batches, without padding
   std::uint64_t padding = 0;    ///< rows that were added
   std::uint64_t retries = 0;    ///< batches that were run again
   std::uint64_t crashes = 0;    ///< of workers
+  std::uint64_t answered_rows = 0;  ///< of requests with a result
+  /// Requests without a result, from arrival to that answer, added up. Refused ones were never there.
+  std::chrono::nanoseconds unanswered_time = {};
 };
 
 struct ServingStatus {
@@ -158,6 +163,11 @@ struct ServingStatus {
   ServingTotals totals = {};
   std::map<std::int64_t, std::uint64_t> batches =
       {};  ///< number of batches by their rows, with padding
+  ServingTimes times = {};
+  std::map<std::int64_t, ServingBatchTimes> batch_times = {};  ///< by their rows, with padding
+  std::map<ErrorCode, std::uint64_t> failures = {};            ///< what totals.failed consists of
+  /// When the last batch was started; the epoch if none was.
+  std::chrono::system_clock::time_point last_batch = {};
 };
 
 }  // namespace stoker

@@ -4,11 +4,15 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <set>
 #include <type_traits>
+#include <vector>
+
+#include "stoker/runtime/observe/prometheus_writer.hpp"
 
 namespace stoker {
 namespace {
+
+using Kind = PrometheusWriter::Kind;
 
 /// The shortest text that reads back as the same number.
 template <class T> std::string number(T value) {
@@ -59,68 +63,92 @@ std::string label_text(const MetricLabels& labels, std::string_view bound = {}) 
   return text.empty() ? text : text + "}";
 }
 
-class Text {
- public:
-  /// The values of one kind, sorted by name: those of one name lie together.
-  template <class Value, class Write>
-  void family(const std::vector<Value>& values, const char* type, std::string_view suffix,
-              Write&& write) {
-    for (auto one = values.begin(); one != values.end();) {
-      std::string name = valid_name(one->name, true);
-      if (!name.ends_with(suffix)) name += suffix;
-      const auto end = std::find_if(one, values.end(),
-                                    [&](const Value& other) { return other.name != one->name; });
-      // Metrics of two kinds, or two names with the same valid form: the answer is bad with both.
-      if (!names_.insert(name).second) {
-        one = end;
-        continue;
-      }
-      const auto told = std::find_if(one, end, [](const Value& v) { return !v.help.empty(); });
-      if (told != end) line("# HELP " + name, escaped(told->help, Quotes::plain));
-      line("# TYPE " + name, type);
-      for (; one != end; ++one) write(name, *one);
-    }
+std::string_view name_of(Kind kind) {
+  switch (kind) {
+    case Kind::counter: return "counter";
+    case Kind::gauge: return "gauge";
+    case Kind::histogram: break;
   }
-  void line(const std::string& what, std::string_view value) {
-    text_.append(what).append(" ").append(value).append("\n");
+  return "histogram";
+}
+
+/// The values of one kind, sorted by name: those of one name lie together.
+template <class Value, class Write>
+void write_families(PrometheusWriter& text, const std::vector<Value>& values, Kind kind,
+                    Write&& write) {
+  for (auto one = values.begin(); one != values.end();) {
+    const auto end = std::find_if(one, values.end(),
+                                  [&](const Value& other) { return other.name != one->name; });
+    const auto told = std::find_if(one, end, [](const Value& v) { return !v.help.empty(); });
+    std::string name = one->name;
+    if (kind == Kind::counter && !name.ends_with("_total")) name += "_total";
+    text.begin(name, kind, told != end ? std::string_view{told->help} : std::string_view{});
+    for (; one != end; ++one) write(*one);
   }
-  [[nodiscard]] std::string take() { return std::move(text_); }
+}
 
- private:
-  std::set<std::string> names_;
-  std::string text_;
-};
-
-void write_histogram(Text& text, const std::string& name,
-                     const MetricsSnapshot::HistogramValue& histogram) {
+void write_histogram(PrometheusWriter& text, const MetricsSnapshot::HistogramValue& histogram) {
   constexpr std::size_t shown = 41;
   const HistogramSnapshot& value = histogram.value;
-  std::uint64_t below = 0;
-  for (std::size_t i = 0; i < shown; ++i) {
-    below += value.buckets[i];
+  std::array<double, shown> bounds{};
+  std::array<std::uint64_t, shown + 1> counts{};
+  for (std::size_t i = 0; i < value.buckets.size(); ++i) {
     // Values are whole numbers below 2^i, so the bound is included, as `le` asks.
-    const double bound = (std::ldexp(1.0, static_cast<int>(i)) - 1) * histogram.scale;
-    text.line(name + "_bucket" + label_text(histogram.labels, number(bound)), number(below));
+    if (i < shown) bounds[i] = (std::ldexp(1.0, static_cast<int>(i)) - 1) * histogram.scale;
+    counts[std::min(i, shown)] += value.buckets[i];
   }
-  text.line(name + "_bucket" + label_text(histogram.labels, "+Inf"), number(value.count));
-  const std::string labels = label_text(histogram.labels);
-  text.line(name + "_sum" + labels, number(static_cast<double>(value.sum) * histogram.scale));
-  text.line(name + "_count" + labels, number(value.count));
+  text.histogram(histogram.labels, bounds, counts,
+                 static_cast<double>(value.sum) * histogram.scale);
 }
 
 }  // namespace
 
+void PrometheusWriter::begin(std::string_view name, Kind kind, std::string_view help) {
+  name_ = valid_name(name, true);
+  // Metrics of two kinds, or two names with the same valid form.
+  left_out_ = !names_.insert(name_).second;
+  if (left_out_) return;
+  if (!help.empty()) line("# HELP " + name_, "", escaped(help, Quotes::plain));
+  line("# TYPE " + name_, "", name_of(kind));
+}
+
+void PrometheusWriter::histogram(const MetricLabels& labels, std::span<const double> bounds,
+                                 std::span<const std::uint64_t> counts, double sum) {
+  if (left_out_) return;
+  std::uint64_t below = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    below += counts[i];
+    const std::string bound = i < bounds.size() ? number(bounds[i]) : "+Inf";
+    line(name_ + "_bucket", label_text(labels, bound), number(below));
+  }
+  const std::string text = label_text(labels);
+  line(name_ + "_sum", text, number(sum));
+  line(name_ + "_count", text, number(below));
+}
+
+template <class T> void PrometheusWriter::add(const MetricLabels& labels, T value) {
+  if (!left_out_) line(name_, label_text(labels), number(value));
+}
+template void PrometheusWriter::add(const MetricLabels&, std::int64_t);
+template void PrometheusWriter::add(const MetricLabels&, std::uint64_t);
+template void PrometheusWriter::add(const MetricLabels&, double);
+
+void PrometheusWriter::line(std::string_view name, std::string_view labels,
+                            std::string_view value) {
+  text_.append(name).append(labels).append(" ").append(value).append("\n");
+}
+
+void write_metrics(PrometheusWriter& text, const MetricsSnapshot& metrics) {
+  const auto write_value = [&](const auto& one) { text.value(one.labels, one.value); };
+  write_families(text, metrics.counters, Kind::counter, write_value);
+  write_families(text, metrics.gauges, Kind::gauge, write_value);
+  write_families(text, metrics.histograms, Kind::histogram,
+                 [&](const MetricsSnapshot::HistogramValue& one) { write_histogram(text, one); });
+}
+
 std::string prometheus_text(const MetricsSnapshot& metrics) {
-  Text text;
-  const auto write_value = [&](const std::string& name, const auto& one) {
-    text.line(name + label_text(one.labels), number(one.value));
-  };
-  text.family(metrics.counters, "counter", "_total", write_value);
-  text.family(metrics.gauges, "gauge", "", write_value);
-  text.family(metrics.histograms, "histogram", "",
-              [&](const std::string& name, const MetricsSnapshot::HistogramValue& one) {
-                write_histogram(text, name, one);
-              });
+  PrometheusWriter text;
+  write_metrics(text, metrics);
   return text.take();
 }
 

@@ -52,7 +52,8 @@ class ServeCommand : public CommandFolder {
 };
 
 TEST_F(ServeCommand, serves_until_a_signal_comes) {
-  const auto process = start({"double.lua", "again=double.lua", "--port", "0", "--access-log"});
+  const auto process =
+      start({"double.lua", "again=double.lua", "--port", "0", "--access-log", "-"});
   RawClient client{port_of(*process)};
   for (const char* name : {"double", "again"}) {
     const RawAnswer answer = client.ask(post("/v2/models/" + std::string{name} + "/infer", body));
@@ -125,6 +126,42 @@ TEST_F(ServeCommand, speaks_tls_and_reads_its_certificate_again_on_sighup) {
   EXPECT_EQ(serve({"double.lua", "--port", "0", "--tls-cert", "nothing", "--tls-key", "key.pem"})
                 .exit_code,
             3);
+}
+
+TEST_F(ServeCommand, logs_answers_as_lines_of_json) {
+  const auto process = start({"double.lua", "--port", "0", "--access-log", "log",
+                              "--access-log-format", "json", "--metrics-triton"});
+  RawClient client{port_of(*process)};
+  std::string with_id = body;
+  with_id.insert(1, R"("id":"first",)");
+  const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+  EXPECT_EQ(client
+                .ask(post("/v2/models/double/infer", with_id,
+                          "traceparent: 00-" + trace + "-00f067aa0ba902b7-01\r\n"))
+                .status,
+            200U);
+  const RawAnswer metrics = client.ask(get("/metrics"));
+  EXPECT_TRUE(contains(metrics.body, "\nnv_inference_count{model=\"double\",version=\"1\"} 1\n"));
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->finish().exit_code, 0);
+  std::ifstream lines{directory / "log"};
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  const auto first = nlohmann::json::parse(line);
+  EXPECT_EQ(first["method"], "POST");
+  EXPECT_EQ(first["target"], "/v2/models/double/infer");
+  EXPECT_EQ(first["status"], 200);
+  EXPECT_EQ(first["model"], "double");
+  EXPECT_EQ(first["version"], "1");
+  EXPECT_EQ(first["id"], "first");
+  EXPECT_EQ(first["rows"], 1);
+  EXPECT_EQ(first["batch_rows"], 1);
+  EXPECT_EQ(first["trace_id"], trace);
+  EXPECT_GT(first["ms"], 0);
+  EXPECT_GE(first["ms"], first["compute_ms"]);
+  EXPECT_TRUE(first.contains("queue_ms"));
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_FALSE(nlohmann::json::parse(line).contains("model"));
 }
 
 TEST_F(ServeCommand, listens_at_the_port_of_its_surroundings) {

@@ -35,7 +35,7 @@ TEST_F(AnsweredByHttp, names_the_server_and_what_it_can) {
     const json server = document(get(target));
     EXPECT_EQ(server["name"], "stoker");
     EXPECT_EQ(server["extensions"],
-              (json{"binary_tensor_data", "classification", "model_configuration"}));
+              (json{"binary_tensor_data", "classification", "model_configuration", "statistics"}));
   }
 }
 
@@ -250,18 +250,6 @@ TEST_F(AnsweredByHttp, knows_each_name_once) {
   EXPECT_EQ(refusal_of([&] { models->announce("line"); }).code(), ErrorCode::already_exists);
   EXPECT_EQ(refusal_of([&] { models->announce(""); }).code(), ErrorCode::invalid_argument);
   EXPECT_FALSE(models->remove("nothing"));
-}
-
-TEST_F(AnsweredByHttp, counts_what_its_servings_do) {
-  EXPECT_EQ(infer("line", rows(1, 2)).status, 200U);
-  const HttpAnswer metrics = get("/metrics");
-  for (const char* line : {"# HELP stoker_queue_depth Requests that wait for a batch\n",
-                           "stoker_queue_depth{model=\"held\"} 0\n",
-                           "stoker_requests_answered_total{model=\"line\"} 1\n",
-                           "stoker_batch_rows_count{model=\"line\"} 1\n"})
-    EXPECT_NE(metrics.body.find(line), std::string::npos) << line;
-  const HttpService silent{system, models, {.metrics = false}};
-  EXPECT_EQ(silent.answer({.method = "GET", .target = "/metrics"}).get()->status, 404U);
 }
 
 TEST_F(AnsweredByHttp, answers_below_a_prefix) {

@@ -149,7 +149,7 @@ std::vector<Refusal> refusals() {
       {"list", with_contents(2, "\x01\x02"), StatusCode::INVALID_ARGUMENT,
        "input 'rows': it is FP32, and its contents are of another type"},
       {"uneven", with_contents(6, "12345"), StatusCode::INVALID_ARGUMENT,
-       "the message is no protobuf message: packed numbers end too early (byte 27)"},
+       "the message is no protobuf message: packed numbers end too early (byte 26)"},
       {"both", with_input(both).bytes(7, raw({1, 2})).written(), StatusCode::INVALID_ARGUMENT,
        "input 'rows': it has contents, and the request has raw_input_contents"},
       {"sequence", request("line", {1, 2}).message(4, parameter("sequence_id", 3)).written(),

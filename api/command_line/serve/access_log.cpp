@@ -1,8 +1,12 @@
 #include "access_log.hpp"
 
+#include <chrono>
+#include <ctime>
 #include <iomanip>
 #include <iostream>
+#include <locale>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -11,29 +15,82 @@
 namespace stoker::command_line {
 namespace {
 
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
 constexpr std::size_t most_lines = 1000;
 
-std::string line_of(const HttpAccess& access) {
-  using Milliseconds = std::chrono::duration<double, std::milli>;
+/// As RFC 3339 has it, in UTC.
+std::string time_now() {
+  using namespace std::chrono;
+  const auto now = floor<milliseconds>(system_clock::now());
+  const std::time_t seconds = system_clock::to_time_t(now);
+  std::tm at{};
+  gmtime_r(&seconds, &at);
   std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << std::put_time(&at, "%Y-%m-%dT%H:%M:%S.") << std::setfill('0') << std::setw(3)
+       << now.time_since_epoch().count() % 1000 << 'Z';
+  return text.str();
+}
+
+std::string text_of(const HttpAccess& access) {
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
   // Without memory, a stream would leave out the rest of the line and say nothing.
   text.exceptions(std::ios_base::badbit);
+  text << time_now() << ' ';
   if (access.method.empty())
     text << "- -";  // a connection that was refused
   else
     text << printable(access.method) << ' ' << printable(access.target);
   text << ' ' << access.status << ' ' << access.body_bytes << " bytes " << std::fixed
-       << std::setprecision(3) << Milliseconds{access.taken}.count() << " ms\n";
+       << std::setprecision(3) << Milliseconds{access.taken}.count() << " ms";
+  if (const HttpInference* const one = access.inference) {
+    text << " model " << printable(one->model) << ' ' << printable(one->version);
+    if (one->rows > 0)
+      text << " rows " << one->rows << " of " << one->batch_rows << " queue "
+           << Milliseconds{one->queue}.count() << " ms compute "
+           << Milliseconds{one->compute}.count() << " ms";
+    if (!one->request_id.empty()) text << " id " << printable(one->request_id);
+    if (!one->trace_id.empty()) text << " trace " << one->trace_id;
+  }
+  text << '\n';
   return text.str();
 }
 
-std::string left_out(std::uint64_t lines) {
-  return "left out " + std::to_string(lines) + (lines == 1 ? " line\n" : " lines\n");
+std::string json_of(const HttpAccess& access) {
+  nlohmann::ordered_json line{
+      {"time", time_now()},         {"method", access.method},
+      {"target", access.target},    {"status", access.status},
+      {"bytes", access.body_bytes}, {"ms", Milliseconds{access.taken}.count()}};
+  if (const HttpInference* const one = access.inference) {
+    line["model"] = one->model;
+    line["version"] = one->version;
+    if (one->rows > 0) {
+      line["rows"] = one->rows;
+      line["batch_rows"] = one->batch_rows;
+      line["queue_ms"] = Milliseconds{one->queue}.count();
+      line["compute_ms"] = Milliseconds{one->compute}.count();
+    }
+    if (!one->request_id.empty()) line["id"] = one->request_id;
+    if (!one->trace_id.empty()) line["trace_id"] = one->trace_id;
+  }
+  // Texts of clients may be no UTF-8.
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
 
-AccessLog::AccessLog() : thread_{[this] { write(); }} {}
+AccessLog::AccessLog(const std::string& file, AccessLogFormat format)
+    : format_{format}, to_{file == "-" ? &std::cerr : &file_} {
+  if (file != "-") {
+    file_.open(file, std::ios::app);
+    if (!file_)
+      throw Error{
+          "serve", ErrorCode::io_error, "the access log cannot be opened", {{"file", file}}};
+  }
+  thread_ = std::thread{[this] { write(); }};
+}
 
 AccessLog::~AccessLog() {
   {
@@ -46,7 +103,7 @@ AccessLog::~AccessLog() {
 
 void AccessLog::add(const HttpAccess& access) noexcept {
   try {
-    std::string line = line_of(access);
+    std::string line = format_ == AccessLogFormat::json ? json_of(access) : text_of(access);
     const std::lock_guard lock{mutex_};
     if (lines_.size() < most_lines) {
       if (left_out_ > 0) line.insert(0, left_out(left_out_));
@@ -60,6 +117,13 @@ void AccessLog::add(const HttpAccess& access) noexcept {
   ++left_out_;
 }
 
+std::string AccessLog::left_out(std::uint64_t lines) const {
+  const std::string count = std::to_string(lines);
+  return format_ == AccessLogFormat::json
+             ? "{\"left_out\":" + count + "}\n"
+             : "left out " + count + (lines == 1 ? " line\n" : " lines\n");
+}
+
 void AccessLog::write() {
   std::unique_lock lock{mutex_};
   while (true) {
@@ -67,11 +131,11 @@ void AccessLog::write() {
     if (lines_.empty()) break;
     const std::deque<std::string> lines = std::exchange(lines_, {});
     lock.unlock();
-    for (const std::string& line : lines) std::cerr << line;
-    std::cerr.flush();
+    for (const std::string& line : lines) *to_ << line;
+    to_->flush();
     lock.lock();
   }
-  if (left_out_ > 0) std::cerr << left_out(left_out_) << std::flush;
+  if (left_out_ > 0) *to_ << left_out(left_out_) << std::flush;
 }
 
 }  // namespace stoker::command_line

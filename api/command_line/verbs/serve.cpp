@@ -166,13 +166,16 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   interrupts.on_signal([stop] { stop->set(); });
 
   std::optional<AccessLog> log;
-  if (words.access_log) log.emplace();
+  if (!words.access_log.empty())
+    log.emplace(words.access_log,
+                words.access_log_format == "json" ? AccessLogFormat::json : AccessLogFormat::text);
   const System system;
   static_cast<void>(system.device(words.script.device));  // before anybody is told an address
   auto served = std::make_shared<ServedModels>();
   for (const auto& [name, file] : models) served->announce(name);
   const std::shared_ptr<AccessTokens> tokens = tokens_of(words);
-  const HttpService service{system, served, {.tokens = tokens}};
+  const HttpService service{
+      system, served, {.triton_metrics = words.triton_metrics, .tokens = tokens}};
   boost::asio::io_context loop;
   Reloads reloads{loop};
   if (tokens) reloads.add("tokens", [tokens] { tokens->reload(); });

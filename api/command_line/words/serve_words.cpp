@@ -129,7 +129,15 @@ void add_serve_words(CLI::App& verb, ServeWords& words) {
       verb, "--client-rate", {0, 1'000'000'000},
       [&words](std::uint64_t n) { words.client_rate = n; },
       "Requests a second of one client address; 0 (default): any number");
-  verb.add_flag("--access-log", words.access_log, "A line for each answer on standard error");
+  verb.add_option("--access-log", words.access_log,
+                  "A line for each answer at the end of this file; -: on standard error")
+      ->type_name("FILE");
+  verb.add_option("--access-log-format", words.access_log_format,
+                  "The form of these lines: text or json (text)")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORM");
+  verb.add_flag("--metrics-triton", words.triton_metrics,
+                "/metrics has the names of Triton's metrics, too");
   verb.add_flag("--check", words.check, "Load the models, say what each will do, and end");
   verb.add_option("--allow", words.script.allow,
                   "A further directory whose files a model that is a script may use")

@@ -31,7 +31,9 @@ struct ServeWords {
   std::string admin_token_file;
   std::uint64_t client_connections = 0;
   std::uint64_t client_rate = 0;
-  bool access_log = false;
+  std::string access_log;  ///< a file, "-" for standard error; empty: none
+  std::string access_log_format = "text";
+  bool triton_metrics = false;
   bool check = false;
 
   /// The name and the file of each model, in order. Throws a CLI::ValidationError for two of one name.

@@ -110,6 +110,8 @@ class Backend {
                                                     const PredictOptions& options) const = 0;
   /// How often predictions have read elements on their way, which cuts the plan of an ONNX model; 0 for other kinds.
   [[nodiscard]] virtual std::uint64_t cuts() const { return 0; }
+  /// How many plans were made, which takes longer than a prediction; 0 for other kinds than ONNX.
+  [[nodiscard]] virtual std::uint64_t plans_made() const { return 0; }
   /// Runs predict() once and waits for the outputs. Makes plans that predict() would refuse to
   /// make.
   virtual void warm_up(const NamedValues& inputs, const PredictOptions& options) const;
@@ -148,6 +150,8 @@ class AnyModel {
   /// How often predictions of an ONNX model have waited for elements that decide about shapes (docs/onnx.md); 0 for
   /// models of other kinds.
   [[nodiscard]] std::uint64_t cuts() const { return backend_->cuts(); }
+  /// How many plans an ONNX model has made; 0 for models of other kinds.
+  [[nodiscard]] std::uint64_t plans_made() const { return backend_->plans_made(); }
 
   /// Converts a picture [rows, columns, 1, 3 or 4 colours] of pixels 0 to 255 to the form that input `name` takes. It
   /// is resized, scaled, cast and laid out as the options say; options that are not given follow the model's

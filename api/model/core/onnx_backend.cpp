@@ -47,6 +47,7 @@ class OnnxBackend final : public Backend {
     return model_.run(inputs, options);
   }
   std::uint64_t cuts() const override { return model_.stats().cuts; }
+  std::uint64_t plans_made() const override { return model_.stats().traced; }
   void warm_up(const NamedValues& inputs, const PredictOptions& options) const override {
     model_.warm_up(inputs, options);
   }

@@ -21,11 +21,11 @@
 
 #include "stoker/api/serve/calls/host_values.hpp"
 #include "stoker/api/serve/protocol/infer_response.hpp"
+#include "stoker/api/serve/served_call.hpp"
 #include "stoker/api/serve/serving.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/futures/blocking_pool.hpp"
-#include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::serve {
 
@@ -40,7 +40,7 @@ template <class Form>
 concept CallForm = requires(Form form, const Form& given, const AnyModel& model,
                             const protocol::InferRequest& request,
                             const protocol::ModelLabel& label, const NamedValues& outputs,
-                            const Error& error) {
+                            const RequestTimes& times, const Error& error) {
   /// What answers the call: a shared pointer.
   typename Form::Answer;
   /// What it takes to read the message, and to write an answer of so many bytes of elements.
@@ -49,10 +49,14 @@ concept CallForm = requires(Form form, const Form& given, const AnyModel& model,
   /// Once; the message may go then. Throws what is wrong with it.
   { form.read(model) } -> std::same_as<protocol::InferRequest>;
   { given.write(request, label, outputs) } -> std::same_as<typename Form::Answer>;
+  /// The model has computed its outputs.
+  form.ran(times);
   /// What is wrong with the request, why the model has given no outputs, and why there is no answer otherwise.
   { given.refused(error, label.name) } -> std::same_as<typename Form::Answer>;
   { given.without_result(error, label.name) } -> std::same_as<typename Form::Answer>;
   { given.failed(error, label.name) } -> std::same_as<typename Form::Answer>;
+  /// Nobody waits for the answer any more. Any thread, during any step.
+  { given.cancelled(label.name) } -> std::same_as<typename Form::Answer>;
   /// For when there is no memory for any other.
   { Form::nothing() } -> std::same_as<typename Form::Answer>;
 };
@@ -85,7 +89,7 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
     }
     if (work) work->cancel();
     try {
-      answer(form_.failed(cancelled_error("infer"), label_.name));
+      answer(form_.cancelled(label_.name));
     } catch (...) {
       answer(nullptr);
     }
@@ -143,11 +147,14 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
     const Future<NamedValues> running =
         serving_.run(request_.inputs, {.deadline = time_left(), .priority = priority()});
     request_.inputs.clear();  // the serving has them
+    running_ = running;
     follow(running, &InferCall::computed);
   }
 
   void computed(const Result<NamedValues>& outputs) {
+    const Future<NamedValues> running = std::move(running_);
     if (!outputs) return answer(form_.without_result(outputs.error(), label_.name));
+    if (const RequestTimes* const times = times_of(running)) form_.ran(*times);
     follow(on_host(serving_.model().device(), *outputs), &InferCall::copied);
   }
 
@@ -206,6 +213,7 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
   // One step at a time.
   Form form_;
   protocol::InferRequest request_;
+  Future<NamedValues> running_;
   NamedValues outputs_;
 
   std::mutex mutex_;  // of what follows

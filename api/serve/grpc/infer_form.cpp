@@ -5,6 +5,7 @@
 
 #include "stoker/api/serve/grpc/messages.hpp"
 #include "stoker/api/serve/grpc/request_message.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::serve::grpc {
 
@@ -31,6 +32,10 @@ GrpcAnswerPtr InferForm::without_result(const Error& error, const std::string& m
 
 GrpcAnswerPtr InferForm::failed(const Error& error, const std::string& model) const {
   return answer_of(failure_of(error, model));
+}
+
+GrpcAnswerPtr InferForm::cancelled(const std::string& model) const {
+  return failed(cancelled_error("infer"), model);
 }
 
 GrpcAnswerPtr InferForm::nothing() { return status_answer(::grpc::StatusCode::INTERNAL, {}); }

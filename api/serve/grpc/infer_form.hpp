@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "stoker/api/serve/batch_times.hpp"
 #include "stoker/api/serve/grpc/grpc_answer.hpp"
 #include "stoker/api/serve/grpc/message_bytes.hpp"
 #include "stoker/api/serve/protocol/infer_response.hpp"
@@ -26,12 +27,14 @@ class InferForm {
   [[nodiscard]] std::size_t bytes() const noexcept { return message_.size(); }
   [[nodiscard]] static std::size_t answer_bytes(std::size_t elements) noexcept { return elements; }
   [[nodiscard]] protocol::InferRequest read(const AnyModel& model);
+  static void ran(const RequestTimes&) noexcept {}  // there is no log of calls
   [[nodiscard]] GrpcAnswerPtr write(const protocol::InferRequest& request,
                                     const protocol::ModelLabel& label,
                                     const NamedValues& outputs) const;
   [[nodiscard]] GrpcAnswerPtr refused(const Error& error, const std::string& model) const;
   [[nodiscard]] GrpcAnswerPtr without_result(const Error& error, const std::string& model) const;
   [[nodiscard]] GrpcAnswerPtr failed(const Error& error, const std::string& model) const;
+  [[nodiscard]] GrpcAnswerPtr cancelled(const std::string& model) const;
   [[nodiscard]] static GrpcAnswerPtr nothing();
 
  private:

@@ -73,6 +73,7 @@ HttpQuestion question_of(const beast::request_header<beast::fields>& header) {
           .json_bytes = text_of(header, "Inference-Header-Content-Length"),
           .accept_encoding = text_of(header, beast::field::accept_encoding),
           .authorization = text_of(header, beast::field::authorization),
+          .traceparent = text_of(header, "traceparent"),
           .body = {}};
 }
 

@@ -13,10 +13,13 @@
 #include "stoker/api/serve/http/infer_form.hpp"
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
+#include "stoker/api/serve/http/page/page.hpp"
 #include "stoker/api/serve/http/route.hpp"
 #include "stoker/api/serve/http/security/route_access.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
+#include "stoker/api/serve/http/watch/readiness.hpp"
+#include "stoker/api/serve/http/watch/statistics_document.hpp"
 #include "stoker/api/serve/protocol/metadata.hpp"
 #include "stoker/api/serve/protocol/refusal.hpp"
 #include "stoker/api/system.hpp"
@@ -32,6 +35,9 @@ struct ServiceState {
   const MetricRegistry* metrics;
   std::shared_ptr<const ServedModels> models;
   HttpServiceOptions options;
+  std::shared_ptr<RequestLanes> lanes;
+  std::shared_ptr<Readiness> ready;
+  std::shared_ptr<HttpCounts> counts = std::make_shared<HttpCounts>();
   std::atomic<bool> draining{false};
 };
 
@@ -87,25 +93,15 @@ Future<HttpAnswerPtr> in_coding(const State& state, const Future<HttpAnswerPtr>&
 }
 
 HttpAnswerPtr server_document() {
-  const std::array<std::string, 3> extensions{"binary_tensor_data", "classification",
-                                              "model_configuration"};
+  const std::array<std::string, 4> extensions{"binary_tensor_data", "classification",
+                                              "model_configuration", "statistics"};
   return json_answer(protocol::server_metadata("stoker", version, extensions));
-}
-
-/// Whether the serving answers: it has not ended, is not drained, and its device is there.
-Future<bool> is_ready(const State& state, const ServedModel& model) {
-  if (!model.serving || !model.serving->model().device().ready())
-    return make_ready_future<bool>(false);
-  return model.serving->status().then(*state->places.executor,
-                                      [](const Result<ServingStatus>& status) -> Result<bool> {
-                                        return status.has_value() && !status->draining;
-                                      });
 }
 
 Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& models) {
   std::vector<Future<bool>> each;
   each.reserve(models.size());
-  for (const auto& [name, model] : models) each.push_back(is_ready(state, model));
+  for (const auto& [name, model] : models) each.push_back(state->ready->of(name, model));
   return when_all(std::move(each))
       .then(*state->places.executor,
             [state](const Result<std::vector<bool>>& ready) -> Result<HttpAnswerPtr> {
@@ -118,7 +114,7 @@ Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& mod
 
 Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
                                    const ServedModel& model) {
-  return is_ready(state, model)
+  return state->ready->of(name, model)
       .then(*state->places.executor,
             [state, name](const Result<bool>& ready) -> Result<HttpAnswerPtr> {
               const bool is = ready.has_value() && *ready && !state->draining.load();
@@ -143,13 +139,37 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
       return at_once(refusal(400, "Inference-Header-Content-Length is no number"));
     json_bytes = value;
   }
-  return InferCall<InferForm>::start(state->places, *model.serving, {route.model, model.version},
-                                     {std::move(question.body),
-                                      {.json_bytes = json_bytes,
-                                       .coding = *coding,
-                                       .max_decoded_bytes = state->options.max_decoded_bytes,
-                                       .answer_coding = accepted_coding(question.accept_encoding)},
-                                      {.tensor_bytes = state->options.max_tensor_bytes}});
+  return InferCall<InferForm>::start(
+      state->places, *model.serving, {route.model, model.version},
+      {std::move(question.body),
+       {.json_bytes = json_bytes,
+        .coding = *coding,
+        .max_decoded_bytes = state->options.max_decoded_bytes,
+        .answer_coding = accepted_coding(question.accept_encoding)},
+       {.tensor_bytes = state->options.max_tensor_bytes},
+       std::make_unique<RequestWatch>(
+           state->lanes, protocol::ModelLabel{route.model, model.version}, question.traceparent)});
+}
+
+Future<HttpAnswerPtr> statistics(const State& state, const ServedModels::Map& models) {
+  Executor& executor = *state->places.executor;
+  return statuses_of(executor, models)
+      .then(executor,
+            [](const Result<std::vector<ModelStatus>>& statuses) -> Result<HttpAnswerPtr> {
+              if (!statuses) return failed(statuses.error(), "");
+              return json_answer(statistics_document(*statuses));
+            });
+}
+
+Future<HttpAnswerPtr> page(const State& state, const ServedModels::Snapshot& models) {
+  Executor& executor = *state->places.executor;
+  return statuses_of(executor, *models)
+      .then(executor,
+            [state,
+             models](const Result<std::vector<ModelStatus>>& statuses) -> Result<HttpAnswerPtr> {
+              if (!statuses) return failed(statuses.error(), "");
+              return page_answer(*models, *statuses, state->options.prefix);
+            });
 }
 
 Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
@@ -164,6 +184,7 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
     return at_once(unavailable("model '" + route.model + "' is not ready: " + model.reason));
   switch (route.place) {
     case Place::infer: return infer(state, route, model, std::move(question));
+    case Place::model_stats: return statistics(state, {{route.model, model}});
     case Place::model_config:
       return model.serving->status().then(
           *state->places.executor,
@@ -185,7 +206,12 @@ Future<HttpAnswerPtr> document_for(const State& state, const Route& route, HttpQ
     case Place::server: return at_once(server_document());
     case Place::live: return at_once(json_answer(protocol::health_body(true)));
     case Place::ready: return readiness(state, *models);
-    case Place::metrics: return metrics_answer(*state->places.executor, *state->metrics, *models);
+    case Place::page: return page(state, models);
+    case Place::stats: return statistics(state, *models);
+    case Place::metrics:
+      return metrics_answer(*state->places.executor,
+                            {state->metrics, state->counts, state->options.triton_metrics},
+                            *models);
     default: return answer_for_model(state, route, *models, std::move(question));
   }
 }
@@ -193,10 +219,11 @@ Future<HttpAnswerPtr> document_for(const State& state, const Route& route, HttpQ
 Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
   if (!path) return at_once(refusal(400, "the target is no path"));
-  const Route route = route_of(path->segments);
+  const Route route = path->below ? route_of(path->segments) : Route{};
   if (auto refused = access_refusal(access_to(route.place), question, state->options.tokens.get()))
     return at_once(std::move(refused));
-  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
+  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics) ||
+      (route.place == Place::page && !state->options.page))
     return at_once(nowhere(question.target));
   if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
   if (route.place == Place::infer) return document_for(state, route, std::move(question));
@@ -216,6 +243,9 @@ HttpService::HttpService(const System& system, std::shared_ptr<const ServedModel
                 "a prefix begins with '/' and does not end with it",
                 {{"came", options.prefix}}};
   state_->places = {system.shared_executor(), &system.blocking()};
+  state_->lanes = std::make_shared<serve::http::RequestLanes>(system.trace());
+  state_->ready =
+      std::make_shared<serve::http::Readiness>(*state_->places.executor, *state_->places.pool);
   state_->metrics = &system.metrics();
   state_->models = std::move(models);
   state_->options = std::move(options);
@@ -247,6 +277,10 @@ Future<HttpAnswerPtr> HttpService::answer(HttpQuestion question) const {
 void HttpService::drain() const noexcept { state_->draining.store(true); }
 
 bool HttpService::is_draining() const noexcept { return state_->draining.load(); }
+
+const std::shared_ptr<serve::http::HttpCounts>& HttpService::counts() const noexcept {
+  return state_->counts;
+}
 
 Executor& HttpService::executor() const noexcept { return *state_->places.executor; }
 

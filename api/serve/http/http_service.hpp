@@ -7,9 +7,11 @@
 //     GET   /v2                                   the server and its extensions
 //     GET   /v2/health/live, /v2/health/ready
 //     GET   /v2/models/M[/versions/V]             inputs and outputs
-//     GET   /v2/models/M[/versions/V]/ready, …/config
+//     GET   /v2/models/M[/versions/V]/ready, …/config, …/stats
+//     GET   /v2/models/stats                      of all models
 //     POST  /v2/models/M[/versions/V]/infer
 //     GET   /metrics                              for Prometheus, if options.metrics
+//     GET   /                                     a page for people, if options.page
 //
 // HEAD is answered as GET is; async_answer() leaves the body out. docs/serving.md has the table of refusals.
 //
@@ -33,13 +35,16 @@ class AccessTokens;  // api/serve/http/security/access_tokens.hpp
 class System;        // api/system.hpp
 
 namespace serve::http {
+struct HttpCounts;  // api/serve/http/http_counts.hpp
 struct ServiceState;
 }  // namespace serve::http
 
 struct HttpServiceOptions {
   /// What stands before /v2 and /metrics, such as "/ml".
   std::string prefix = {};
-  bool metrics = true;  ///< whether there is /metrics, with all metrics of the system
+  bool metrics = true;          ///< whether there is /metrics, with all metrics of the system
+  bool page = true;             ///< whether there is a page for people at /
+  bool triton_metrics = false;  ///< whether /metrics also has the names that Triton's metrics have
   /// Of all inputs of a request together.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
   /// Of a body that came compressed, when it is decoded; beyond it 413. Hosts limit bodies as they come.
@@ -68,6 +73,8 @@ class HttpService {
   /// From now on it is not ready, and inference requests are answered with 503; those that run go on.
   void drain() const noexcept;
   [[nodiscard]] bool is_draining() const noexcept;
+  /// What its servers count.
+  [[nodiscard]] const std::shared_ptr<serve::http::HttpCounts>& counts() const noexcept;
   /// Where answers are made.
   [[nodiscard]] Executor& executor() const noexcept;
 

@@ -6,8 +6,18 @@
 
 #include "stoker/api/serve/http/answers.hpp"
 #include "stoker/api/serve/http/encoding/content_coding.hpp"
+#include "stoker/runtime/futures/cancel.hpp"
 
 namespace stoker::serve::http {
+namespace {
+
+HttpAnswerPtr with(HttpInference inference, const HttpAnswerPtr& answer) {
+  HttpAnswer told = *answer;
+  told.inference = std::move(inference);
+  return std::make_shared<const HttpAnswer>(std::move(told));
+}
+
+}  // namespace
 
 std::size_t InferForm::bytes() const noexcept {
   // What few bytes become when they are decoded may be many.
@@ -21,8 +31,10 @@ std::size_t InferForm::answer_bytes(std::size_t elements) const noexcept {
 protocol::InferRequest InferForm::read(const AnyModel& model) {
   std::string body = std::exchange(body_, {});
   if (form_.coding != Coding::identity) body = decoded(body, form_.coding, form_.max_decoded_bytes);
-  return protocol::read_infer_request(std::as_bytes(std::span{body}), form_.json_bytes, model,
-                                      limits_);
+  protocol::InferRequest request = protocol::read_infer_request(std::as_bytes(std::span{body}),
+                                                                form_.json_bytes, model, limits_);
+  watch_->read(request.id);
+  return request;
 }
 
 HttpAnswerPtr InferForm::write(const protocol::InferRequest& request,
@@ -35,20 +47,25 @@ HttpAnswerPtr InferForm::write(const protocol::InferRequest& request,
     written.headers.emplace_back(protocol::json_bytes_header, std::to_string(*response.json_bytes));
   }
   written.body = std::move(response.body);
+  written.inference = watch_->noted();
   encode(written, form_.answer_coding);
   return std::make_shared<const HttpAnswer>(std::move(written));
 }
 
 HttpAnswerPtr InferForm::refused(const Error& error, const std::string& model) const {
-  return http::refused(error, model);
+  return with(watch_->noted(), http::refused(error, model));
 }
 
 HttpAnswerPtr InferForm::without_result(const Error& error, const std::string& model) const {
-  return http::without_result(error, model);
+  return with(watch_->noted(), http::without_result(error, model));
 }
 
 HttpAnswerPtr InferForm::failed(const Error& error, const std::string& model) const {
   return http::failed(error, model);
+}
+
+HttpAnswerPtr InferForm::cancelled(const std::string& model) const {
+  return with(watch_->beginning(), http::failed(cancelled_error("infer"), model));
 }
 
 HttpAnswerPtr InferForm::nothing() {

@@ -10,7 +10,8 @@ struct Leaf {
   Place place;
 };
 constexpr std::array of_models{Leaf{"ready", Place::model_ready},
-                               Leaf{"config", Place::model_config}, Leaf{"infer", Place::infer}};
+                               Leaf{"config", Place::model_config},
+                               Leaf{"stats", Place::model_stats}, Leaf{"infer", Place::infer}};
 constexpr std::array of_health{Leaf{"live", Place::live}, Leaf{"ready", Place::ready}};
 
 Place leaf_of(std::span<const Leaf> leaves, std::string_view name) {
@@ -35,10 +36,13 @@ Route route_of_model(std::span<const std::string> path) {
 
 Route route_of(std::span<const std::string> path) {
   if (path.size() == 1 && path[0] == "metrics") return {.place = Place::metrics};
-  if (path.empty() || path[0] != "v2") return {};
+  if (path.empty()) return {.place = Place::page};
+  if (path[0] != "v2") return {};
   path = path.subspan(1);
   if (path.empty()) return {.place = Place::server};
   if (path[0] == "health" && path.size() == 2) return {.place = leaf_of(of_health, path[1])};
+  // As with Triton. A model of that name is still there with its version.
+  if (path[0] == "models" && path.size() == 2 && path[1] == "stats") return {.place = Place::stats};
   if (path[0] == "models" && path.size() >= 2) return route_of_model(path.subspan(1));
   return {};
 }

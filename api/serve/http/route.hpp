@@ -13,13 +13,16 @@ namespace stoker::serve::http {
 
 enum class Place : std::uint8_t {
   nowhere,
+  page,          ///< /
   server,        ///< /v2
   live,          ///< /v2/health/live
   ready,         ///< /v2/health/ready
   model,         ///< /v2/models/M[/versions/V]
   model_ready,   ///< …/ready
   model_config,  ///< …/config
+  model_stats,   ///< …/stats
   infer,         ///< …/infer
+  stats,         ///< /v2/models/stats
   metrics,       ///< /metrics
 };
 

@@ -318,11 +318,13 @@ void Connection::written() {
   exchanges_.pop_front();
   if (exchanges_.empty()) idle_since_ = Clock::now();
   if (options_.on_answer)
-    options_.on_answer({.method = done->method,
-                        .target = done->target,
-                        .status = done->answer->status,
-                        .body_bytes = done->answer->body.size(),
-                        .taken = Clock::now() - done->began});
+    options_.on_answer(
+        {.method = done->method,
+         .target = done->target,
+         .status = done->answer->status,
+         .body_bytes = done->answer->body.size(),
+         .taken = Clock::now() - done->began,
+         .inference = done->answer->inference ? &*done->answer->inference : nullptr});
   if (!done->head.form.keep_alive) return linger();
   take_bytes();
   if (is_drained()) return linger();

@@ -36,7 +36,7 @@ struct ConnectionHost {
   const HttpServerOptions options;
   mutable BodyBudget bodies{options.all_body_bytes};
   mutable ClientLimits clients{options.client_connections, options.client_rate};
-  const std::shared_ptr<Connections> connections = std::make_shared<Connections>();
+  const std::shared_ptr<Connections> connections = std::make_shared<Connections>(service.counts());
   mutable std::atomic<bool> closed{false};  ///< further connections are closed at once
 };
 

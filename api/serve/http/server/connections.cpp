@@ -9,6 +9,8 @@ namespace stoker::serve::http {
 std::size_t Connections::add(const std::shared_ptr<Connection>& connection) {
   const std::lock_guard lock{mutex_};
   open_.emplace(connection.get(), connection);
+  counts_->connections.fetch_add(1, std::memory_order_relaxed);
+  counts_->connected.fetch_add(1, std::memory_order_relaxed);
   return open_.size();
 }
 
@@ -16,7 +18,7 @@ void Connections::remove(const Connection* connection) noexcept {
   std::vector<Promise<void>> told;
   {
     const std::lock_guard lock{mutex_};
-    open_.erase(connection);
+    if (open_.erase(connection) != 0) counts_->connections.fetch_sub(1, std::memory_order_relaxed);
     if (open_.empty()) told = std::exchange(waiting_, {});
   }
   for (Promise<void>& one : told) one.set();

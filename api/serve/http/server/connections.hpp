@@ -7,8 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "stoker/api/serve/http/http_counts.hpp"
 #include "stoker/runtime/futures/future.hpp"
 
 namespace stoker::serve::http {
@@ -17,6 +19,8 @@ class Connection;
 
 class Connections {
  public:
+  explicit Connections(std::shared_ptr<HttpCounts> counts) noexcept : counts_{std::move(counts)} {}
+
   /// How many there are then.
   std::size_t add(const std::shared_ptr<Connection>& connection);
   /// Called by the connection's destructor.
@@ -28,6 +32,7 @@ class Connections {
   [[nodiscard]] Future<void> when_none();
 
  private:
+  const std::shared_ptr<HttpCounts> counts_;
   mutable std::mutex mutex_;
   std::unordered_map<const Connection*, std::weak_ptr<Connection>> open_;
   std::vector<Promise<void>> waiting_;

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "stoker/api/serve/http/exchange.hpp"
+
 namespace stoker {
 
 class TlsCertificate;  // api/serve/http/security/tls_certificate.hpp
@@ -23,6 +25,7 @@ struct HttpAccess {
   unsigned status = 0;
   std::uint64_t body_bytes = 0;  ///< of the answer
   std::chrono::nanoseconds taken = {};
+  const HttpInference* inference = nullptr;  ///< null: it was no inference request
 };
 
 struct HttpServerOptions {
