@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "stoker/api/actors.hpp"
-#include "stoker/api/serve/http/watch/device_probe.hpp"
+#include "stoker/api/serve/calls/device_probe.hpp"
 #include "stoker/api/serve_http.hpp"
 #include "stoker/api/testing.hpp"
 #include "stoker/tests/model/model_folder.hpp"

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "stoker/api/serve/calls/readiness.hpp"
 #include "stoker/api/serve/grpc/messages.hpp"
 #include "stoker/api/serve/grpc/request_message.hpp"
 #include "stoker/api/serve/protocol/refusal.hpp"
@@ -70,7 +69,7 @@ Future<GrpcAnswerPtr> GrpcService::answer(Method method, ReceivedMessage message
       case Method::server_live: return at_once(message_answer(truth_message(true)));
       case Method::server_ready:
         if (draining_.load()) return at_once(message_answer(truth_message(false)));
-        return truth_of(are_ready(*places_.executor, *models_->snapshot()));
+        return truth_of(ready_->of_all(*models_->snapshot()));
       case Method::server_metadata: {
         static constexpr std::array<std::string_view, 1> extensions{"classification"};
         return at_once(message_answer(server_metadata("stoker", version, extensions)));
@@ -97,7 +96,7 @@ Future<GrpcAnswerPtr> GrpcService::answer_for_model(
         "model '" + address.name + "' has no version " + protocol::in_quotes(address.version)));
   if (method == Method::model_ready) {
     if (draining_.load()) return at_once(message_answer(truth_message(false)));
-    return truth_of(is_ready(*places_.executor, model));
+    return truth_of(ready_->of(address.name, model));
   }
   if (!model.serving)
     return at_once(unavailable("model '" + address.name + "' is not ready: " + model.reason));

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "stoker/api/serve/calls/infer_call.hpp"
+#include "stoker/api/serve/calls/readiness.hpp"
 #include "stoker/api/serve/grpc/infer_form.hpp"
 #include "stoker/api/serve/models/served_models.hpp"
 
@@ -35,7 +36,10 @@ class GrpcService {
  public:
   GrpcService(CallPlaces places, std::shared_ptr<const ServedModels> models,
               const protocol::BodyLimits& limits)
-      : places_{std::move(places)}, models_{std::move(models)}, limits_{limits} {}
+      : places_{std::move(places)},
+        models_{std::move(models)},
+        limits_{limits},
+        ready_{std::make_shared<Readiness>(*places_.executor, *places_.pool)} {}
 
   /// Returns at once. cancel() on the future cancels the inference. A stream's message is one of model_infer.
   [[nodiscard]] Future<GrpcAnswerPtr> answer(Method method, ReceivedMessage message,
@@ -53,6 +57,7 @@ class GrpcService {
   const CallPlaces places_;
   const std::shared_ptr<const ServedModels> models_;
   const protocol::BodyLimits limits_;
+  const std::shared_ptr<Readiness> ready_;
   std::atomic<bool> draining_{false};
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stoker/api/serve/calls/infer_call.hpp"
+#include "stoker/api/serve/calls/readiness.hpp"
 #include "stoker/api/serve/http/answers.hpp"
 #include "stoker/api/serve/http/encoding/content_coding.hpp"
 #include "stoker/api/serve/http/infer_form.hpp"
@@ -18,14 +19,12 @@
 #include "stoker/api/serve/http/security/route_access.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
-#include "stoker/api/serve/http/watch/readiness.hpp"
 #include "stoker/api/serve/http/watch/statistics_document.hpp"
 #include "stoker/api/serve/protocol/metadata.hpp"
 #include "stoker/api/serve/protocol/refusal.hpp"
 #include "stoker/api/system.hpp"
 #include "stoker/api/version.hpp"
 #include "stoker/runtime/base/nearest_name.hpp"
-#include "stoker/runtime/futures/when.hpp"
 
 namespace stoker {
 namespace serve::http {
@@ -99,17 +98,11 @@ HttpAnswerPtr server_document() {
 }
 
 Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& models) {
-  std::vector<Future<bool>> each;
-  each.reserve(models.size());
-  for (const auto& [name, model] : models) each.push_back(state->ready->of(name, model));
-  return when_all(std::move(each))
-      .then(*state->places.executor,
-            [state](const Result<std::vector<bool>>& ready) -> Result<HttpAnswerPtr> {
-              bool all = ready.has_value() && !state->draining.load();
-              if (ready)
-                for (const bool one : *ready) all = all && one;
-              return json_answer(protocol::health_body(all), all ? 200 : 503);
-            });
+  return state->ready->of_all(models).then(
+      *state->places.executor, [state](const Result<bool>& ready) -> Result<HttpAnswerPtr> {
+        const bool all = ready.has_value() && *ready && !state->draining.load();
+        return json_answer(protocol::health_body(all), all ? 200 : 503);
+      });
 }
 
 Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,

@@ -1,8 +1,8 @@
-#include "stoker/api/serve/http/watch/device_probe.hpp"
+#include "stoker/api/serve/calls/device_probe.hpp"
 
 #include <utility>
 
-namespace stoker::serve::http {
+namespace stoker::serve {
 
 Future<bool> DeviceProbe::computes() {
   if (!device_.ready()) return make_ready_future<bool>(false);
@@ -71,4 +71,4 @@ void DeviceProbe::lose_patience() {
   for (Promise<bool>& one : told) one.set(others_ended);
 }
 
-}  // namespace stoker::serve::http
+}  // namespace stoker::serve

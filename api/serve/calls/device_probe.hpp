@@ -17,7 +17,7 @@
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/futures/future.hpp"
 
-namespace stoker::serve::http {
+namespace stoker::serve {
 
 class DeviceProbe : public std::enable_shared_from_this<DeviceProbe> {
  public:
@@ -57,4 +57,4 @@ class DeviceProbe : public std::enable_shared_from_this<DeviceProbe> {
   Timer timer_;
 };
 
-}  // namespace stoker::serve::http
+}  // namespace stoker::serve
