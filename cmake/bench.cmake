@@ -12,7 +12,7 @@ target_link_libraries(stoker_bench PRIVATE stoker_settings stoker_stoker stoker_
                                            nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
 target_include_directories(stoker_bench PRIVATE "${STOKER_VULKAN_INCLUDE}")
 stoker_compile_together(stoker_bench 14)
-stoker_compile_alone(bench/serving/bodies.cpp)
+stoker_compile_alone(bench/serving/bodies.cpp bench/serving/http.cpp bench/serving/http_load.cpp)
 stoker_optimise_moderately(stoker_bench)  # what is measured lies in libraries
 
 # Two of OpenCV's libraries are all that is needed (Debian: libopencv-imgproc-dev); its CMake package

@@ -25,6 +25,7 @@ void onnx(Context& context);                ///< ONNX models against ONNX Runtim
 void memory_onnx(Context& context);     ///< what a million runs and ten thousand loads leave behind
 void serving(Context& context);         ///< batches for many callers against offline batches
 void serving_bodies(Context& context);  ///< bodies of requests in JSON, against nlohmann's document
+void serving_http(Context& context);    ///< servings over HTTP, against a bare server
 void epilogues(Context& context);       ///< products with what follows them
 void server(Context& context);          ///< an event loop that shares its thread with Stoker
 void soak(Context& context);            ///< a minute of crashes and lost devices

@@ -250,6 +250,7 @@ void serving(Context& context) {
   batcher_alone(context, system);
   refusals(context, system);
   serving_bodies(context);
+  serving_http(context);
   const TemporaryFolder folder;
   write_made_models(folder.path());
   const Device cpu = system.device("cpu");
