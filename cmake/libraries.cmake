@@ -268,8 +268,13 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   target_link_libraries(stoker_predict PRIVATE stoker_model)
   stoker_compile_together(stoker_predict 2)
   stoker_program(stoker_serve_command stoker-serve "${STOKER_LIBEXEC}" ${folder}/serve/serve_main.cpp
-                 ${folder}/verbs/serve.cpp ${folder}/serve/access_log.cpp ${folder}/serve/reloads.cpp)
+                 ${folder}/verbs/serve.cpp ${folder}/serve/access_log.cpp ${folder}/serve/grpc_port.cpp
+                 ${folder}/serve/reloads.cpp)
   target_link_libraries(stoker_serve_command PRIVATE stoker_serve_http)
+  if(TARGET stoker_serve_grpc)
+    target_link_libraries(stoker_serve_command PRIVATE stoker_serve_grpc)
+    set_source_files_properties(${folder}/serve/grpc_port.cpp PROPERTIES COMPILE_DEFINITIONS STOKER_WITH_GRPC=1)
+  endif()
 
   stoker_glob(command_sources ${folder}/*.cpp ${folder}/words/*.cpp ${folder}/verbs/*.cpp)
   list(FILTER command_sources EXCLUDE REGEX "/(main|train_main|train|training_files|run_main|model_run|ops_main|ops|layers_main|layers|onnx)\\.cpp$")

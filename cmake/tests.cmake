@@ -60,6 +60,9 @@ foreach(folder ${test_folders})
   if(NOT STOKER_BUILD_EXAMPLES)
     list(FILTER test_sources EXCLUDE REGEX "/tests/guides/model_examples_test\\.cpp$")  # it runs two of them
   endif()
+  if(NOT STOKER_GRPC_FOUND)
+    list(FILTER test_sources EXCLUDE REGEX "/tests/guides/grpc_test\\.cpp$")
+  endif()
   if(folder MATCHES "^(nn|train)$")
     stoker_glob(shared_helpers tests/tensor/differences.cpp)  # gradients are compared here, too
     list(APPEND test_sources ${shared_helpers})

@@ -1,6 +1,9 @@
 // A gRPC server of the Open Inference Protocol, as a client sees it.
-#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
+#include "stoker/tests/serve/http/tls_client.hpp"
 #include "stoker/tests/serve_grpc/grpc_house.hpp"
 
 namespace stoker::testing_grpc {
@@ -243,6 +246,57 @@ TEST_F(GrpcServers, refuse_a_port_that_is_taken) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::already_exists);
   }
+}
+
+TEST_F(GrpcServers, ask_for_tokens_but_not_for_health) {
+  folder.write("tokens", "secret\n");
+  const GrpcServer guarded{system,
+                           models,
+                           {.port = 0,
+                            .tokens = std::make_shared<AccessTokens>(
+                                AccessTokenFiles{.inference = folder.path / "tokens"})}};
+  GrpcClient stranger{guarded.port()};
+  EXPECT_TRUE(stranger.call("ServerLive").truth());
+  const std::string message = request("line", {1, 2}).written();
+  EXPECT_EQ(stranger.call("ModelInfer", message).status.error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(stranger.call("ServerMetadata").status.error_code(), StatusCode::UNAUTHENTICATED);
+  const auto with = [&](const std::string& token) {
+    return stranger.start("ModelInfer", message, 0ms, "Bearer " + token)->wait().status;
+  };
+  EXPECT_EQ(with("other").error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_TRUE(with("secret").ok());
+  const auto stream = stranger.stream();
+  EXPECT_FALSE(stream->read().has_value());
+  EXPECT_EQ(stream->finish().error_code(), StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(GrpcServers, speak_tls_with_a_certificate) {
+  const auto certificate = folder.path / "cert.pem";
+  const auto key = folder.path / "key.pem";
+  write_certificate("stoker.test", certificate, key);
+  const GrpcServer secure{
+      system, models, {.port = 0, .tls_certificate = certificate, .tls_key = key}};
+  std::ifstream file{certificate};
+  const std::string pem{std::istreambuf_iterator<char>{file}, {}};
+  GrpcClient trusting{secure.port(), pem, "stoker.test"};
+  EXPECT_TRUE(trusting.call("ModelInfer", request("line", {1, 2}).written()).status.ok());
+  GrpcClient plain{secure.port()};
+  EXPECT_EQ(plain.call("ServerLive").status.error_code(), StatusCode::UNAVAILABLE);
+}
+
+TEST_F(GrpcServers, refuse_files_of_tls_that_are_not_there) {
+  const auto code = [&](const std::filesystem::path& certificate,
+                        const std::filesystem::path& key) {
+    try {
+      const GrpcServer server{
+          system, models, {.port = 0, .tls_certificate = certificate, .tls_key = key}};
+      return ErrorCode::cancelled;
+    } catch (const Error& error) {
+      return error.code();
+    }
+  };
+  EXPECT_EQ(code("nothing.pem", "nothing.key"), ErrorCode::not_found);
+  EXPECT_EQ(code("nothing.pem", {}), ErrorCode::invalid_argument);
 }
 
 class GrpcStreams : public GrpcHouse {};

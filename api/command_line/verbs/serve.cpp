@@ -14,6 +14,7 @@
 #include "stoker/api/command_line/interrupts.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/serve/access_log.hpp"
+#include "stoker/api/command_line/serve/grpc_port.hpp"
 #include "stoker/api/command_line/serve/reloads.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/command_line/words/serve_words.hpp"
@@ -186,8 +187,10 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
                             .client_rate = static_cast<double>(words.client_rate)};
   if (log) options.on_answer = [&log](const HttpAccess& access) { log->add(access); };
   const HttpServer server{loop.get_executor(), service, options};
+  std::optional<GrpcPort> grpc;
   try {
     listen(server, words, port);
+    grpc.emplace(system, served, words, tokens);
   } catch (const Error& error) {
     std::cerr << "stoker: " << command_line::describe(error);
     return no_such_thing;
@@ -204,9 +207,11 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   stopped.wait();
   std::cout << "ending" << std::endl;
   const Future<void> drained = server.drain(time_of(words.drain_timeout_s));
+  const Future<void> grpc_drained = grpc->drain(time_of(words.drain_timeout_s));
   // No more will come to fill a batch.
   for (const auto& [name, model] : *served->snapshot())
     if (model.serving) model.serving->with_timeout(std::chrono::nanoseconds::zero());
+  grpc_drained.get();
   drained.get();
   return ok;
 }

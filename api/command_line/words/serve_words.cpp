@@ -85,6 +85,9 @@ void add_serve_words(CLI::App& verb, ServeWords& words) {
   add_whole(
       verb, "--port", {0, most_port}, [&words](std::uint64_t n) { words.port = n; },
       "The port (PORT of the environment, else 8000); 0: any that is free");
+  add_whole(
+      verb, "--grpc-port", {0, most_port}, [&words](std::uint64_t n) { words.grpc_port = n; },
+      "The port for gRPC; 0: any that is free. Without it, there is no gRPC");
   verb.add_option("--socket", words.socket, "Listen at this Unix socket, too")->type_name("PATH");
   words.script.add_device(verb);
   add_whole(

@@ -16,6 +16,7 @@ struct ServeWords {
   std::vector<std::string> models;  ///< FILE or NAME=FILE
   std::string address = "127.0.0.1";
   std::optional<std::uint64_t> port;
+  std::optional<std::uint64_t> grpc_port;
   std::string socket;
   ScriptWords script;  ///< the device, --allow and the limits of models that are scripts
   std::uint64_t batch_size = 32;

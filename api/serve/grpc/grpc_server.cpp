@@ -1,6 +1,8 @@
 #include "stoker/api/serve/grpc/grpc_server.hpp"
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
 
 #include <limits>
 #include <mutex>
@@ -31,8 +33,40 @@ void check(const GrpcServerOptions& options) {
   constexpr std::size_t most = std::numeric_limits<int>::max();
   require(options.message_bytes, "message_bytes", most);
   require(options.tensor_bytes, "tensor_bytes", std::numeric_limits<std::size_t>::max());
+  if (options.tls_certificate.empty() != options.tls_key.empty())
+    throw Error{"grpc_server", ErrorCode::invalid_argument,
+                "a certificate and a key belong together"};
   require(options.calls, "calls", most);
   require(options.requests_ahead, "requests_ahead", most);
+}
+
+std::shared_ptr<::grpc::ServerCredentials> credentials_of(const GrpcServerOptions& options) {
+  namespace tls = ::grpc::experimental;
+  if (options.tls_certificate.empty()) return ::grpc::InsecureServerCredentials();
+  for (const auto& file : {options.tls_certificate, options.tls_key})
+    if (!std::filesystem::is_regular_file(file))
+      throw Error{"grpc_server", ErrorCode::not_found, "no such file", {{"file", file.string()}}};
+  constexpr unsigned seconds_between_reads = 60;
+  tls::TlsServerCredentialsOptions with{std::make_shared<tls::FileWatcherCertificateProvider>(
+      options.tls_key.string(), options.tls_certificate.string(), seconds_between_reads)};
+  with.watch_identity_key_cert_pairs();
+  return tls::TlsServerCredentials(with);
+}
+
+/// Ends a call that has no token.
+class RefusedCall final : public ::grpc::ServerGenericBidiReactor {
+ public:
+  RefusedCall() {
+    Finish({::grpc::StatusCode::UNAUTHENTICATED,
+            "a token is needed as metadata: authorization: Bearer TOKEN"});
+  }
+  void OnDone() override { const std::unique_ptr<RefusedCall> self{this}; }
+};
+
+std::string_view authorization_of(const ::grpc::CallbackServerContext& context) {
+  const auto found = context.client_metadata().find("authorization");
+  if (found == context.client_metadata().end()) return {};
+  return {found->second.data(), found->second.size()};
 }
 
 }  // namespace
@@ -43,13 +77,13 @@ class ServerCore final : public ::grpc::CallbackGenericService {
              const GrpcServerOptions& options)
       : service_{std::make_shared<GrpcService>(
             CallPlaces{system.shared_executor(), &system.blocking()}, std::move(models),
-            protocol::BodyLimits{.tensor_bytes = options.tensor_bytes})},
+            protocol::BodyLimits{.tensor_bytes = options.tensor_bytes}, options.tokens)},
         requests_ahead_{options.requests_ahead} {
     check(options);
     ::grpc::ServerBuilder builder;
     int port = 0;
-    builder.AddListeningPort(target_of(options.address, options.port),
-                             ::grpc::InsecureServerCredentials(), &port);
+    builder.AddListeningPort(target_of(options.address, options.port), credentials_of(options),
+                             &port);
     builder.SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes));
     builder.SetMaxSendMessageSize(-1);
     // By default a second server would share the port.
@@ -72,6 +106,8 @@ class ServerCore final : public ::grpc::CallbackGenericService {
   ::grpc::ServerGenericBidiReactor* CreateReactor(
       ::grpc::GenericCallbackServerContext* context) override {
     const Method method = method_of(context->method());
+    if (!service_->opens(method, authorization_of(*context)))
+      return std::make_unique<RefusedCall>().release();  // OnDone() deletes it
     if (method == Method::model_stream_infer)
       return StreamCall::start(service_, *context, requests_ahead_);
     return UnaryCall::start(service_, *context, method);

@@ -15,15 +15,18 @@
 // Threads: a handle; any thread may call. gRPC has threads of its own, which run no model and wait for none.
 // Lifetime: the destructor ends the server at once and waits until its calls have ended, a moment, or for drain() if
 // that runs; the system outlives it. Errors: the constructor throws already_exists if the port is taken or the address
-// is none of this machine, and invalid_argument for limits of 0.
+// is none of this machine, not_found if a file of TLS is not there, and invalid_argument for limits of 0 and for a
+// certificate without a key.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
+#include "stoker/api/serve/calls/access_tokens.hpp"
 #include "stoker/api/serve/models/served_models.hpp"
 
 namespace stoker {
@@ -41,6 +44,11 @@ struct GrpcServerOptions {
                               << 20;  ///< of a request; beyond it RESOURCE_EXHAUSTED
   /// Of all inputs of a request together.
   std::uint64_t tensor_bytes = std::uint64_t{1} << 30;
+  /// Null: it needs none. Health needs none anyway. Clients send `authorization: Bearer TOKEN` as metadata.
+  std::shared_ptr<const AccessTokens> tokens = {};
+  /// Empty: without TLS. Files in PEM, which are read again within a minute after they have changed.
+  std::filesystem::path tls_certificate = {};
+  std::filesystem::path tls_key = {};
   std::size_t calls = 1024;  ///< of a connection at once; further ones wait at the client
   /// Requests of a stream that run while an earlier one is not answered yet.
   std::size_t requests_ahead = 16;

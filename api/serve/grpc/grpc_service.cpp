@@ -56,6 +56,13 @@ Method method_of(std::string_view path) noexcept {
   return Method::unknown;
 }
 
+bool GrpcService::opens(Method method, std::string_view authorization) const {
+  const bool is_health = method == Method::server_live || method == Method::server_ready ||
+                         method == Method::model_ready;
+  if (is_health || !tokens_ || tokens_->files().inference.empty()) return true;
+  return tokens_->opened_by_header(authorization) != AccessTokens::Opens::nothing;
+}
+
 Future<GrpcAnswerPtr> GrpcService::truth_of(const Future<bool>& ready) const {
   return ready.then(*places_.executor, [](const Result<bool>& is) -> Result<GrpcAnswerPtr> {
     return message_answer(truth_message(is.has_value() && *is));

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "stoker/api/serve/calls/access_tokens.hpp"
 #include "stoker/api/serve/calls/infer_call.hpp"
 #include "stoker/api/serve/calls/readiness.hpp"
 #include "stoker/api/serve/grpc/infer_form.hpp"
@@ -35,15 +36,18 @@ enum class Method : std::uint8_t {
 class GrpcService {
  public:
   GrpcService(CallPlaces places, std::shared_ptr<const ServedModels> models,
-              const protocol::BodyLimits& limits)
+              const protocol::BodyLimits& limits, std::shared_ptr<const AccessTokens> tokens)
       : places_{std::move(places)},
         models_{std::move(models)},
         limits_{limits},
+        tokens_{std::move(tokens)},
         ready_{std::make_shared<Readiness>(*places_.executor, *places_.pool)} {}
 
   /// Returns at once. cancel() on the future cancels the inference. A stream's message is one of model_infer.
   [[nodiscard]] Future<GrpcAnswerPtr> answer(Method method, ReceivedMessage message,
                                              std::optional<std::chrono::microseconds> time_left);
+  /// Whether a call with that `authorization` may go on.
+  [[nodiscard]] bool opens(Method method, std::string_view authorization) const;
   /// From now on it is not ready, and inference requests are refused.
   void drain() noexcept { draining_.store(true); }
   [[nodiscard]] Executor& executor() const noexcept { return *places_.executor; }
@@ -57,6 +61,7 @@ class GrpcService {
   const CallPlaces places_;
   const std::shared_ptr<const ServedModels> models_;
   const protocol::BodyLimits limits_;
+  const std::shared_ptr<const AccessTokens> tokens_;
   const std::shared_ptr<Readiness> ready_;
   std::atomic<bool> draining_{false};
 };

@@ -31,7 +31,7 @@
 
 namespace stoker {
 
-class AccessTokens;  // api/serve/http/security/access_tokens.hpp
+class AccessTokens;  // api/serve/calls/access_tokens.hpp
 class System;        // api/system.hpp
 
 namespace serve::http {

@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-class AccessTokens;  // api/serve/http/security/access_tokens.hpp
+class AccessTokens;  // api/serve/calls/access_tokens.hpp
 
 namespace serve::http {
 

@@ -1,4 +1,4 @@
-// The tokens that an HTTP service takes, from files: one a line; empty lines and lines that begin with '#' are skipped.
+// The tokens that a server takes, from files: one a line; empty lines and lines that begin with '#' are skipped.
 //
 //     auto tokens = std::make_shared<AccessTokens>(AccessTokenFiles{.inference = "tokens"});
 //     const HttpService service{system, models, {.tokens = tokens}};
@@ -38,6 +38,12 @@ class AccessTokens {
   enum class Opens : std::uint8_t { nothing, inference, all };
   /// How long it takes depends on the length of `token` and on the number of tokens only.
   [[nodiscard]] Opens opened_by(std::string_view token) const;
+  /// The same for the value of an `Authorization`: "Bearer TOKEN".
+  [[nodiscard]] Opens opened_by_header(std::string_view authorization) const {
+    return opened_by(bearer(authorization));
+  }
+  /// The token of "Bearer TOKEN"; empty if there is none.
+  [[nodiscard]] static std::string_view bearer(std::string_view authorization) noexcept;
   [[nodiscard]] const AccessTokenFiles& files() const noexcept { return files_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "stoker/api/serve/http/security/access_tokens.hpp"
+#include "stoker/api/serve/calls/access_tokens.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -101,6 +101,18 @@ AccessTokens::Opens AccessTokens::opened_by(std::string_view token) const {
   const bool opens_inference = has(lists->inference, token);
   if (has(lists->control, token)) return Opens::all;
   return opens_inference ? Opens::inference : Opens::nothing;
+}
+
+std::string_view AccessTokens::bearer(std::string_view authorization) noexcept {
+  constexpr std::string_view scheme = "bearer";
+  const std::size_t space = authorization.find(' ');
+  // ASCII in any case, whatever the locale says.
+  const auto same = [](char one, char two) { return (one | 0x20) == two; };
+  if (space == authorization.npos ||
+      !std::ranges::equal(authorization.substr(0, space), scheme, same))
+    return {};
+  const std::size_t first = authorization.find_first_not_of(' ', space);
+  return first == authorization.npos ? std::string_view{} : authorization.substr(first);
 }
 
 }  // namespace stoker
