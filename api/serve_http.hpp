@@ -19,9 +19,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "stoker/api/serve/calls/access_tokens.hpp"
 #include "stoker/api/serve/http/beast_message.hpp"
 #include "stoker/api/serve/http/http_service.hpp"
-#include "stoker/api/serve/calls/access_tokens.hpp"
 #include "stoker/api/serve/http/security/tls_certificate.hpp"
 #include "stoker/api/serve/http/server/http_server.hpp"
 #include "stoker/runtime/asio/future_asio.hpp"
