@@ -148,7 +148,7 @@ TEST_F(AnsweredByHttp, says_when_to_come_again_if_too_many_wait) {
             {.batch_size = 9, .batch_timeout = 1h, .wait = BatchWait::full, .max_requests = 1}));
   const Future<HttpAnswerPtr> first =
       service.answer({.method = "POST", .target = "/v2/models/full/infer", .body = rows(1, 2)});
-  const Serving full = *models->snapshot()->at("full").serving;
+  const Serving full = *models->snapshot()->at("full").answering()->serving;
   while (full.status().get().queued == 0) std::this_thread::yield();
   const HttpAnswer refused = infer("full", rows(1, 2));
   EXPECT_EQ(refused.status, 503U);

@@ -1,6 +1,5 @@
 #include "stoker/api/serve/http/http_service.hpp"
 
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "stoker/api/serve/http/infer_call.hpp"
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
+#include "stoker/api/serve/http/repository_answers.hpp"
 #include "stoker/api/serve/http/route.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
 #include "stoker/api/serve/http/target.hpp"
@@ -52,9 +52,23 @@ HttpAnswerPtr unknown_model(const std::string& name, const ServedModels::Map& mo
 }
 
 HttpAnswerPtr unknown_version(const Route& route, const ServedModel& model) {
-  return refusal(404, "model '" + route.model + "' has no version " +
-                          protocol::in_quotes(*route.version) + "; there is version '" +
-                          model.version + "'");
+  std::string text = "model '" + route.model + "' has no version " +
+                     protocol::in_quotes(*route.version) +
+                     (model.versions.size() == 1 ? "; there is version" : "; there are versions");
+  for (const auto& [number, version] : model.versions)
+    text += (number == model.versions.begin()->first ? " '" : ", '") + std::to_string(number) + "'";
+  return refusal(404, model.versions.empty() ? text.substr(0, text.find(';')) : text);
+}
+
+/// `version`: the one that was asked for; null: any.
+HttpAnswerPtr not_ready(const Route& route, const ServedModel& model,
+                        const ServedVersion* version) {
+  const char* why = "it is not loaded";
+  if (version != nullptr ? version->state == ModelState::loading : model.is_loading())
+    why = "it is being loaded";
+  else if (version != nullptr && version->state == ModelState::unloading)
+    why = "it is being unloaded";
+  return unavailable("model '" + route.model + "' is not ready: " + why);
 }
 
 HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
@@ -63,26 +77,31 @@ HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
   return std::make_shared<const HttpAnswer>(std::move(answer));
 }
 
-HttpAnswerPtr server_document() {
-  const std::array<std::string, 3> extensions{"binary_tensor_data", "classification",
-                                              "model_configuration"};
+HttpAnswerPtr server_document(const ServiceState& state) {
+  std::vector<std::string> extensions{"binary_tensor_data", "classification",
+                                      "model_configuration"};
+  if (state.options.repository) extensions.emplace_back("model_repository");
   return json_answer(protocol::server_metadata("stoker", version, extensions));
 }
 
-/// Whether the serving answers: it has not ended, is not drained, and its device is there.
-Future<bool> is_ready(const State& state, const ServedModel& model) {
-  if (!model.serving || !model.serving->model().device().ready())
+/// Whether the version answers: it is loaded, has not ended, is not drained, and its device is there.
+Future<bool> is_ready(const State& state, const ServedVersion* version) {
+  if (version == nullptr || !version->serving || !version->serving->model().device().ready())
     return make_ready_future<bool>(false);
-  return model.serving->status().then(*state->places.executor,
-                                      [](const Result<ServingStatus>& status) -> Result<bool> {
-                                        return status.has_value() && !status->draining;
-                                      });
+  return version->serving->status().then(*state->places.executor,
+                                         [](const Result<ServingStatus>& status) -> Result<bool> {
+                                           return status.has_value() && !status->draining;
+                                         });
 }
 
 Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& models) {
   std::vector<Future<bool>> each;
   each.reserve(models.size());
-  for (const auto& [name, model] : models) each.push_back(is_ready(state, model));
+  for (const auto& [name, model] : models) {
+    const ServedVersion* const version = model.answering();
+    // Nobody waits for a model that is not loaded.
+    if (version != nullptr || model.is_loading()) each.push_back(is_ready(state, version));
+  }
   return when_all(std::move(each))
       .then(*state->places.executor,
             [state](const Result<std::vector<bool>>& ready) -> Result<HttpAnswerPtr> {
@@ -94,8 +113,8 @@ Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& mod
 }
 
 Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
-                                   const ServedModel& model) {
-  return is_ready(state, model)
+                                   const ServedVersion* version) {
+  return is_ready(state, version)
       .then(*state->places.executor,
             [state, name](const Result<bool>& ready) -> Result<HttpAnswerPtr> {
               const bool is = ready.has_value() && *ready && !state->draining.load();
@@ -103,7 +122,7 @@ Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
             });
 }
 
-Future<HttpAnswerPtr> infer(const State& state, const Route& route, const ServedModel& model,
+Future<HttpAnswerPtr> infer(const State& state, const Route& route, const ServedVersion& version,
                             HttpQuestion question) {
   if (state->draining.load()) return at_once(unavailable("the server is ending"));
   if (!is_body_encoding(question.content_encoding))
@@ -122,7 +141,7 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
       return at_once(refusal(400, "Inference-Header-Content-Length is no number"));
     json_bytes = value;
   }
-  return InferCall::start(state->places, *model.serving, {route.model, model.version},
+  return InferCall::start(state->places, version, {route.model, std::to_string(version.number)},
                           {.tensor_bytes = state->options.max_tensor_bytes}, json_bytes,
                           std::move(question.body));
 }
@@ -132,25 +151,24 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
   const auto place = models.find(route.model);
   if (place == models.end()) return at_once(unknown_model(route.model, models));
   const ServedModel& model = place->second;
-  if (route.version && *route.version != model.version)
-    return at_once(unknown_version(route, model));
-  if (route.place == Place::model_ready) return readiness_of(state, route.model, model);
-  if (!model.serving)
-    return at_once(unavailable("model '" + route.model + "' is not ready: " + model.reason));
+  const ServedVersion* const version =
+      route.version ? model.find(*route.version) : model.answering();
+  if (route.version && version == nullptr) return at_once(unknown_version(route, model));
+  if (route.place == Place::model_ready) return readiness_of(state, route.model, version);
+  if (version == nullptr || !version->serving) return at_once(not_ready(route, model, version));
   switch (route.place) {
-    case Place::infer: return infer(state, route, model, std::move(question));
+    case Place::infer: return infer(state, route, *version, std::move(question));
     case Place::model_config:
-      return model.serving->status().then(
+      return version->serving->status().then(
           *state->places.executor,
-          [route, model](const Result<ServingStatus>& status) -> Result<HttpAnswerPtr> {
+          [route,
+           version = *version](const Result<ServingStatus>& status) -> Result<HttpAnswerPtr> {
             if (!status) return failed(status.error(), route.model);
-            return json_answer(config_document(route.model, model, *status));
+            return json_answer(config_document(route.model, version, *status));
           });
-    default: {
-      const std::array<std::string, 1> versions{model.version};
-      return at_once(json_answer(
-          protocol::model_metadata(route.model, versions, model.platform, model.serving->model())));
-    }
+    default:
+      return at_once(json_answer(protocol::model_metadata(
+          route.model, model.ready_versions(), version->platform, version->serving->model())));
   }
 }
 
@@ -158,12 +176,19 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
   if (!path) return at_once(refusal(400, "the target is no path"));
   const Route route = route_of(path->segments);
-  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics))
+  if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics) ||
+      (is_of_repository(route.place) && !state->options.repository))
     return at_once(nowhere(question.target));
   if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
+  if (is_of_repository(route.place)) {
+    if (state->draining.load()) return at_once(unavailable("the server is ending"));
+    return repository_answer(*state->places.executor, state->options.repository, state->models,
+                             route, question.body);
+  }
   const ServedModels::Snapshot models = state->models->snapshot();
   switch (route.place) {
-    case Place::server: return at_once(server_document());
+    case Place::server: return at_once(server_document(*state));
+    case Place::models: return at_once(json_answer(models_document(*models)));
     case Place::live: return at_once(json_answer(protocol::health_body(true)));
     case Place::ready: return readiness(state, *models);
     case Place::metrics: return metrics_answer(*state->places.executor, *state->metrics, *models);

@@ -6,10 +6,12 @@
 //
 //     GET   /v2                                   the server and its extensions
 //     GET   /v2/health/live, /v2/health/ready
+//     GET   /v2/models                            names, versions and states
 //     GET   /v2/models/M[/versions/V]             inputs and outputs
 //     GET   /v2/models/M[/versions/V]/ready, …/config
 //     POST  /v2/models/M[/versions/V]/infer
 //     GET   /metrics                              for Prometheus, if options.metrics
+//     POST  /v2/repository/…                      if options.repository (repository_answers.hpp)
 //
 // HEAD is answered as GET is; async_answer() leaves the body out. docs/serving.md has the table of refusals.
 //
@@ -25,11 +27,12 @@
 #include <string_view>
 
 #include "stoker/api/serve/http/exchange.hpp"
-#include "stoker/api/serve/http/served_models.hpp"
+#include "stoker/api/serve/models/served_models.hpp"
 
 namespace stoker {
 
-class System;  // api/system.hpp
+class ModelRepository;  // api/serve/repository/model_repository.hpp
+class System;           // api/system.hpp
 
 namespace serve::http {
 struct ServiceState;
@@ -39,6 +42,8 @@ struct HttpServiceOptions {
   /// What stands before /v2 and /metrics, such as "/ml".
   std::string prefix = {};
   bool metrics = true;  ///< whether there is /metrics, with all metrics of the system
+  /// Clients may ask what it has, and load and unload its models. Null: they may not.
+  std::shared_ptr<const ModelRepository> repository = {};
   /// Of all inputs of a request together.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
 };

@@ -23,22 +23,24 @@ std::size_t bytes_of(const NamedValues& outputs) {
 
 }  // namespace
 
-InferCall::InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label,
+InferCall::InferCall(CallPlaces places, const ServedVersion& version, protocol::ModelLabel label,
                      const protocol::BodyLimits& limits, std::optional<std::uint64_t> json_bytes,
                      std::string body)
     : places_{std::move(places)},
-      serving_{serving},
+      serving_{*version.serving},
       label_{std::move(label)},
+      labels_{version.labels},
       limits_{limits},
       json_bytes_{json_bytes},
       asked_{places_.executor->clock().now()},
-      body_{std::move(body)} {}
+      body_{std::move(body)},
+      use_{version.use} {}
 
-Future<HttpAnswerPtr> InferCall::start(CallPlaces places, const Serving& serving,
+Future<HttpAnswerPtr> InferCall::start(CallPlaces places, const ServedVersion& version,
                                        protocol::ModelLabel label,
                                        const protocol::BodyLimits& limits,
                                        std::optional<std::uint64_t> json_bytes, std::string body) {
-  const Ptr call{new InferCall{std::move(places), serving, std::move(label), limits, json_bytes,
+  const Ptr call{new InferCall{std::move(places), version, std::move(label), limits, json_bytes,
                                std::move(body)}};  // NOLINT: counted
   try {
     call->go_on(call->body_.size(), &InferCall::read);
@@ -125,7 +127,8 @@ void InferCall::copied(const Result<NamedValues>& outputs) {
 }
 
 void InferCall::write() {
-  protocol::InferResponse response = protocol::write_infer_response(request_, label_, outputs_);
+  protocol::InferResponse response =
+      protocol::write_infer_response(request_, label_, outputs_, labels_.get());
   HttpAnswer written{.content_type = "application/json", .headers = {}, .body = {}};
   if (response.json_bytes) {
     written.content_type = "application/octet-stream";
@@ -143,9 +146,11 @@ void InferCall::answer(const HttpAnswerPtr& answer) noexcept {
       made.get([] { return std::make_shared<const HttpAnswer>(HttpAnswer{.status = 500}); });
   const Ptr self{this};
   boost::intrusive_ptr<FutureCore> work;  // it holds outputs
+  std::shared_ptr<const VersionUse> use;
   {
     const std::lock_guard lock{mutex_};
     work = std::move(work_);
+    use = std::move(use_);
   }
   static_cast<void>(complete(answer ? answer : nothing));
 }

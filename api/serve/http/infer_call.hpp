@@ -16,8 +16,8 @@
 #include <string>
 
 #include "stoker/api/serve/http/exchange.hpp"
+#include "stoker/api/serve/models/served_models.hpp"
 #include "stoker/api/serve/protocol/infer_response.hpp"
-#include "stoker/api/serve/serving.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/futures/blocking_pool.hpp"
 
@@ -33,8 +33,9 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
  public:
   static constexpr std::size_t small_body = std::size_t{64} << 10;
 
-  /// The future always has an answer, never an error. cancel() on it cancels the request; the answer then says so.
-  [[nodiscard]] static Future<HttpAnswerPtr> start(CallPlaces places, const Serving& serving,
+  /// Precondition: the version is ready. The future always has an answer, never an error. cancel() on it cancels the
+  /// request; the answer then says so.
+  [[nodiscard]] static Future<HttpAnswerPtr> start(CallPlaces places, const ServedVersion& version,
                                                    protocol::ModelLabel label,
                                                    const protocol::BodyLimits& limits,
                                                    std::optional<std::uint64_t> json_bytes,
@@ -45,7 +46,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
  private:
   using Ptr = boost::intrusive_ptr<InferCall>;
 
-  InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label,
+  InferCall(CallPlaces places, const ServedVersion& version, protocol::ModelLabel label,
             const protocol::BodyLimits& limits, std::optional<std::uint64_t> json_bytes,
             std::string body);
 
@@ -65,6 +66,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   const CallPlaces places_;
   const Serving serving_;
   const protocol::ModelLabel label_;
+  const std::shared_ptr<const OutputLabels> labels_;
   const protocol::BodyLimits limits_;
   const std::optional<std::uint64_t> json_bytes_;
   const Clock::time_point asked_;
@@ -76,6 +78,7 @@ class InferCall final : public FutureState<HttpAnswerPtr> {
   std::mutex mutex_;  // of what follows
   bool cancelled_ = false;
   boost::intrusive_ptr<FutureCore> work_;
+  std::shared_ptr<const VersionUse> use_;  // until it is answered
 };
 
 }  // namespace stoker::serve::http

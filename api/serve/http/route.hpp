@@ -13,14 +13,18 @@ namespace stoker::serve::http {
 
 enum class Place : std::uint8_t {
   nowhere,
-  server,        ///< /v2
-  live,          ///< /v2/health/live
-  ready,         ///< /v2/health/ready
-  model,         ///< /v2/models/M[/versions/V]
-  model_ready,   ///< …/ready
-  model_config,  ///< …/config
-  infer,         ///< …/infer
-  metrics,       ///< /metrics
+  server,             ///< /v2
+  live,               ///< /v2/health/live
+  ready,              ///< /v2/health/ready
+  models,             ///< /v2/models
+  model,              ///< /v2/models/M[/versions/V]
+  model_ready,        ///< …/ready
+  model_config,       ///< …/config
+  infer,              ///< …/infer
+  metrics,            ///< /metrics
+  repository_index,   ///< /v2/repository/index
+  repository_load,    ///< /v2/repository/models/M/load
+  repository_unload,  ///< …/unload
 };
 
 struct Route {
@@ -28,6 +32,11 @@ struct Route {
   std::string model = {};
   std::optional<std::string> version = {};
 };
+
+[[nodiscard]] constexpr bool is_of_repository(Place place) noexcept {
+  return place == Place::repository_index || place == Place::repository_load ||
+         place == Place::repository_unload;
+}
 
 [[nodiscard]] Route route_of(std::span<const std::string> path);
 

@@ -82,9 +82,10 @@ Future<HttpAnswerPtr> metrics_answer(Executor& executor, const MetricRegistry& m
   names.reserve(models.size());
   each.reserve(models.size());
   for (const auto& [name, model] : models) {
-    if (!model.serving) continue;
+    const ServedVersion* const version = model.answering();
+    if (version == nullptr) continue;
     names.push_back(name);
-    each.push_back(model.serving->status().then(
+    each.push_back(version->serving->status().then(
         executor, [](const Result<ServingStatus>& status) -> Result<Status> {
           return status ? Status{*status} : Status{};
         }));

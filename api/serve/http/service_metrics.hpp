@@ -4,7 +4,7 @@
 #pragma once
 
 #include "stoker/api/serve/http/exchange.hpp"
-#include "stoker/api/serve/http/served_models.hpp"
+#include "stoker/api/serve/models/served_models.hpp"
 
 namespace stoker {
 class MetricRegistry;  // runtime/observe/metrics.hpp

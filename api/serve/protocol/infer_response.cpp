@@ -85,7 +85,8 @@ struct Binary {
 
 class ResponseWriter {
  public:
-  explicit ResponseWriter(const InferRequest& request) noexcept : request_{request} {}
+  ResponseWriter(const InferRequest& request, const ClassLabels* labels) noexcept
+      : request_{request}, labels_{labels} {}
 
   void begin(const ModelLabel& label) {
     append_key("{", "model_name", label.name);
@@ -102,7 +103,8 @@ class ResponseWriter {
     check_form(request_, output, value.type());
     HostElements elements = elements_of(value);
     if (output.classification > 0) {
-      const Classes classes = classes_of(elements.spec, elements.bytes, output.classification);
+      const Classes classes =
+          classes_of(elements.spec, elements.bytes, output.classification, labels_of(output.name));
       return add_strings(output, classes.shape, classes.strings);
     }
     begin_output(output.name, value.type(), elements.spec.shape);
@@ -133,6 +135,12 @@ class ResponseWriter {
   }
 
  private:
+  [[nodiscard]] std::span<const std::string> labels_of(const std::string& output) const {
+    if (labels_ == nullptr) return {};
+    const auto found = labels_->find(output);
+    return found == labels_->end() ? std::span<const std::string>{} : found->second;
+  }
+
   void append_key(std::string_view before, std::string_view key, std::string_view value) {
     json_ += before;
     append_json_string(json_, key);
@@ -168,6 +176,7 @@ class ResponseWriter {
   }
 
   const InferRequest& request_;
+  const ClassLabels* const labels_;
   std::string json_;
   std::vector<Binary> binary_;
   bool has_outputs_ = false;
@@ -187,8 +196,8 @@ void add_named(ResponseWriter& writer, const RequestedOutput& output, const Name
 }  // namespace
 
 InferResponse write_infer_response(const InferRequest& request, const ModelLabel& label,
-                                   const NamedValues& outputs) {
-  ResponseWriter writer{request};
+                                   const NamedValues& outputs, const ClassLabels* labels) {
+  ResponseWriter writer{request, labels};
   writer.begin(label);
   const auto add_if_expressible = [&](const RequestedOutput& output, const onnx::Value& held) {
     const onnx::Value* const value = value_in(held);

@@ -15,8 +15,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "stoker/api/serve/protocol/infer_request.hpp"
 
@@ -27,17 +30,21 @@ struct ModelLabel {
   std::string version = {};
 };
 
+/// Names of the classes of outputs, by the name of the output.
+using ClassLabels = std::map<std::string, std::vector<std::string>, std::less<>>;
+
 struct InferResponse {
   std::string body = {};
   /// The value of the header Inference-Header-Content-Length, if there are binary tensors.
   std::optional<std::uint64_t> json_bytes = {};
 };
 
-/// `outputs`: computed. Does not block if they are known to the host (onnx::Known) or on a device with
-/// host_addressable memory; otherwise waits for copies to the host. Without InferRequest::outputs, all `outputs` are
-/// written. Unless the client named them, outputs that the protocol cannot express are left out.
+/// `outputs`: computed. Does not block if they are known to the host (onnx::Known) or on a device with host_addressable
+/// memory; otherwise waits for copies to the host. Without InferRequest::outputs, all `outputs` are written. `labels`:
+/// of classes; null: none. Unless the client named them, outputs that the protocol cannot express are left out.
 [[nodiscard]] InferResponse write_infer_response(const InferRequest& request,
                                                  const ModelLabel& label,
-                                                 const NamedValues& outputs);
+                                                 const NamedValues& outputs,
+                                                 const ClassLabels* labels = nullptr);
 
 }  // namespace stoker::serve::protocol
