@@ -14,6 +14,7 @@
 #include "stoker/api/command_line/interrupts.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/command_line/serve/access_log.hpp"
+#include "stoker/api/command_line/serve/served_repository.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/command_line/words/serve_words.hpp"
 #include "stoker/api/serve_http.hpp"
@@ -42,14 +43,16 @@ void require_files(const NamedFiles& models) {
       throw Error{"serve", ErrorCode::not_found, "no such file", {{"file", file}}};
 }
 
-Serving load(const System& system, const ServeWords& words, const std::string& name,
-             const std::string& file) {
+LoadModelOptions load_options(const System& system, const ServeWords& words) {
   LoadModelOptions options{.device = system.device(words.script.device),
                            .limits = words.script.bounds(),
                            .observer = std::make_shared<Prints>()};
   for (const std::string& folder : words.script.allow)
     options.allowed_directories.emplace_back(folder);
-  const AnyModel model = load_model(file, options);
+  return options;
+}
+
+ServingOptions serving_options(const ServeWords& words, const std::string& name) {
   ServingOptions serving{.name = name,
                          .batch_size = static_cast<std::int64_t>(words.batch_size),
                          .max_requests = words.queue};
@@ -57,7 +60,24 @@ Serving load(const System& system, const ServeWords& words, const std::string& n
     serving.batch_timeout = time_of(words.batch_timeout_s);
     serving.wait = BatchWait::full;
   }
-  return start_serving(system.supervisor(), model, serving);
+  return serving;
+}
+
+Serving load(const System& system, const ServeWords& words, const std::string& name,
+             const std::string& file) {
+  return start_serving(system.supervisor(), load_model(file, load_options(system, words)),
+                       serving_options(words, name));
+}
+
+std::unique_ptr<ServedRepository> repository_of(const System& system, const ServeWords& words,
+                                                const NamedFiles& models,
+                                                const std::shared_ptr<ServedModels>& served) {
+  if (words.repository.empty()) return nullptr;
+  ModelRepositoryOptions options{.directory = words.repository,
+                                 .load = load_options(system, words),
+                                 .serving = serving_options(words, "")};
+  for (const auto& [name, file] : models) options.others.insert(name);
+  return std::make_unique<ServedRepository>(system, served, words, std::move(options));
 }
 
 std::string list(const std::vector<onnx::ValueInfo>& values) {
@@ -94,6 +114,12 @@ int check(const ServeWords& words, const NamedFiles& models) {
     std::cout << "  memory in use: " << serving.model().device().stats().memory.in_use
               << " bytes on the device\n";
   }
+  auto served = std::make_shared<ServedModels>();
+  if (const auto repository = repository_of(system, words, models, served))
+    repository->load([](const std::string& name, const Serving& serving) {
+      describe(name, serving);
+      describe_more(serving);
+    });
   return ok;
 }
 
@@ -142,7 +168,9 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   static_cast<void>(system.device(words.script.device));  // before anybody is told an address
   auto served = std::make_shared<ServedModels>();
   for (const auto& [name, file] : models) served->announce(name);
-  const HttpService service{system, served};
+  const std::unique_ptr<ServedRepository> repository = repository_of(system, words, models, served);
+  const HttpService service{
+      system, served, {.repository = repository ? repository->for_clients() : nullptr}};
   boost::asio::io_context loop;
   HttpServerOptions options;
   if (log) options.on_answer = [&log](const HttpAccess& access) { log->add(access); };
@@ -153,6 +181,8 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
     std::cerr << "stoker: " << command_line::describe(error);
     return no_such_thing;
   }
+  std::optional<RepositoryPoll> poll;  // goes after the threads
+  if (repository) repository->start_poll(loop.get_executor(), poll);
   const LoopThreads threads{loop, words.threads};
   for (const auto& [name, file] : models) {
     if (stopped.ready()) break;
@@ -161,6 +191,7 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
     served->set(name, serving);
     describe(name, serving);
   }
+  if (repository && !stopped.ready()) repository->load(&describe);
   if (!stopped.ready()) std::cout << "ready" << std::endl;
   stopped.wait();
   std::cout << "ending" << std::endl;
