@@ -181,7 +181,8 @@ if(script_sources)
   stoker_glob(serve_sources api/serve/*.cpp api/serve/*/*.cpp)
   list(FILTER serve_sources EXCLUDE REGEX "/api/serve/(http|grpc)/")
   stoker_library(serve ${serve_sources})
-  target_link_libraries(stoker_serve PUBLIC stoker_model)
+  target_link_libraries(stoker_serve PUBLIC stoker_model
+                        PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   stoker_precompile(stoker_serve REUSE_FROM stoker_expr)
   stoker_compile_together(stoker_serve 3)
   stoker_optimise_moderately(stoker_serve)
@@ -269,7 +270,7 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   stoker_compile_together(stoker_predict 2)
   stoker_program(stoker_serve_command stoker-serve "${STOKER_LIBEXEC}" ${folder}/serve/serve_main.cpp
                  ${folder}/verbs/serve.cpp ${folder}/serve/access_log.cpp ${folder}/serve/grpc_port.cpp
-                 ${folder}/serve/reloads.cpp)
+                 ${folder}/serve/reloads.cpp ${folder}/serve/served_repository.cpp)
   target_link_libraries(stoker_serve_command PRIVATE stoker_serve_http)
   if(TARGET stoker_serve_grpc)
     target_link_libraries(stoker_serve_command PRIVATE stoker_serve_grpc)

@@ -216,6 +216,85 @@ TEST_F(ServeCommand, says_what_each_model_will_do) {
   EXPECT_FALSE(contains(result.out, "listening"));
 }
 
+class RepositoryCommand : public ServeCommand {
+ protected:
+  void SetUp() override {
+    ServeCommand::SetUp();
+    write_model("twice", 1, 2);
+    write_model("thrice", 4, 3);
+  }
+  /// y = n x.
+  void write_model(const std::string& name, int version, int n) const {
+    const std::string folder = "models/" + name + "/" + std::to_string(version);
+    std::filesystem::create_directories(directory / folder);
+    write(folder + "/model.lua",
+          R"(return {inputs = {{name = "x", shape = {"rows", 2}}}, outputs = {"y"},
+                     predict = function(given) return {y = given.x * )" +
+              std::to_string(n) + " } end}");
+  }
+  static RawAnswer infer(std::uint16_t port, const std::string& name) {
+    return RawClient{port}.ask(post("/v2/models/" + name + "/infer", body));
+  }
+};
+
+TEST_F(RepositoryCommand, serves_the_models_of_a_directory) {
+  const auto process = start({"double.lua", "--repository", "models", "--port", "0"});
+  const std::uint16_t port = port_of(*process);
+  EXPECT_EQ(nlohmann::json::parse(infer(port, "thrice").body)["model_version"], "4");
+  EXPECT_EQ(infer(port, "twice").status, 200U);
+  EXPECT_EQ(infer(port, "double").status, 200U);
+  EXPECT_EQ(RawClient{port}.ask(post("/v2/repository/index", "")).status, 404U);
+  process->signal(SIGTERM);
+  const CommandResult result = process->finish();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_TRUE(contains(result.out, "thrice: loading\nthrice version 4: ready on cpu"))
+      << result.out;
+}
+
+TEST_F(RepositoryCommand, loads_for_clients_under_explicit_control) {
+  const auto process = start(
+      {"--repository", "models", "--control", "explicit", "--load-model", "twice", "--port", "0"});
+  const std::uint16_t port = port_of(*process);
+  EXPECT_EQ(infer(port, "twice").status, 200U);
+  EXPECT_EQ(infer(port, "thrice").status, 503U);
+  EXPECT_EQ(RawClient{port}.ask(post("/v2/repository/models/thrice/load", "")).status, 200U);
+  EXPECT_EQ(infer(port, "thrice").status, 200U);
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->finish().exit_code, 0);
+}
+
+TEST_F(RepositoryCommand, takes_new_versions_as_they_come) {
+  const auto process = start(
+      {"--repository", "models", "--control", "poll", "--poll-interval", "0.01", "--port", "0"});
+  const std::uint16_t port = port_of(*process);
+  write_model(".new", 2, 5);
+  std::filesystem::rename(directory / "models/.new/2", directory / "models/twice/2");
+  std::string version;
+  while (version != "2")
+    version = nlohmann::json::parse(infer(port, "twice").body)["model_version"].get<std::string>();
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->finish().exit_code, 0);
+}
+
+TEST_F(RepositoryCommand, is_refused_at_its_start_if_it_cannot_work) {
+  EXPECT_EQ(serve({"--repository", "nowhere", "--port", "0"}).exit_code, 3);
+  EXPECT_EQ(serve({"--control", "poll", "double.lua"}).exit_code, 2);
+  EXPECT_EQ(serve({"--repository", "models", "--load-model", "twice"}).exit_code, 2);
+  EXPECT_EQ(serve({"--repository", "models", "--control", "often"}).exit_code, 2);
+  const CommandResult twice = serve({"--repository", "models", "twice=double.lua"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_TRUE(contains(twice.err, "two models are named 'twice'")) << twice.err;
+  const CommandResult unknown = serve(
+      {"--repository", "models", "--control", "explicit", "--load-model", "twise", "--port", "0"});
+  EXPECT_EQ(unknown.exit_code, 3);
+  EXPECT_TRUE(contains(unknown.err, "did you mean 'twice'?")) << unknown.err;
+  write("models/twice/1/model.lua", "this is no script");
+  EXPECT_NE(serve({"--repository", "models", "--port", "0"}).exit_code, 0);
+  const CommandResult checked = serve({"--repository", "models", "--check"});
+  EXPECT_NE(checked.exit_code, 0);
+  EXPECT_TRUE(contains(checked.out, "thrice version 4: ready")) << checked.out;
+}
+
 /// The blocks of a page, with their languages.
 std::vector<std::pair<std::string, std::string>> blocks_of(const std::filesystem::path& page) {
   std::vector<std::pair<std::string, std::string>> blocks;
@@ -272,7 +351,7 @@ TEST_F(ServeCommand, answers_the_curl_lines_of_its_guide) {
     }
   }
   unsetenv("CURL_HOME");
-  EXPECT_GE(seen, 4U);
+  EXPECT_GE(seen, 5U);
   ASSERT_TRUE(server);
   server->signal(SIGTERM);
   EXPECT_EQ(server->finish().exit_code, 0);

@@ -396,6 +396,23 @@ seed("coding", "bomb", b"\x01" + packed("a" * (1 << 21)))
 seed("coding", "cut", b"\x01" + packed("abcdefgh")[:-3])
 seed("coding", "deflate", b"\x02" + zlib.compress(b"[1,2]" * 300))
 seed("coding", "raw", b"\x02" + raw_stream.compress(b"[1,2]" * 300) + raw_stream.flush())
+# --- model configurations: the form, then the text ----------------------------------------------------
+seed("model_config", "text", b"0" + b"""
+name: "m" max_batch_size: 8  # a comment
+input [ { name: "x" data_type: TYPE_FP32 dims: [ 3, -1 ] } ]
+output { name: 'y' data_type: TYPE_STRING, dims: 1; label_filename: "lab" "els.\\x74xt" }
+version_policy: { specific { versions: [1, 3] } }
+dynamic_batching { preferred_batch_size: [ 4, 8 ] priority_levels: 2 default_priority_level: 2
+  priority_queue_policy { key: 1 value: < max_queue_size: 10 timeout_action: DELAY > } }
+instance_group [ { count: 2 kind: KIND_GPU gpus: [ 1 ] } ]
+model_warmup { batch_size: 2 inputs { key: "x" value { data_type: TYPE_FP32 dims: 3 zero_data: true } } }
+parameters { key: "stoker.deadline_us" value: { string_value: "1000000" } }
+""")
+seed("model_config", "json", b"1" + b"""{"name": "m", "max_batch_size": 4,
+"input": [{"name": "x", "data_type": "TYPE_INT64", "dims": [2]}],
+"dynamic_batching": {"max_queue_delay_microseconds": "250", "priority_levels": 1, "default_priority_level": 1,
+"priority_queue_policy": {"1": {"timeout_action": "DELAY"}}}, "instance_group": [{"kind": "KIND_CPU"}],
+"version_policy": {"latest": {"num_versions": 2}}, "parameters": {"stoker.wait": {"string_value": "none"}}}""")
 
 # --- decisions ----------------------------------------------------------------------------------------
 for number in range(6):

@@ -90,7 +90,7 @@ TEST_F(HttpHouse, gives_each_of_many_clients_what_a_direct_run_gives) {
   EXPECT_EQ(right, clients * requests);
   std::uint64_t answered = 0;
   for (const auto& [name, model] : *models->snapshot())
-    answered += model.serving->status().get().totals.answered;
+    answered += model.answering()->serving->status().get().totals.answered;
   EXPECT_EQ(answered, static_cast<std::uint64_t>(clients * requests));
 }
 

@@ -149,7 +149,7 @@ TEST_F(AnsweredByHttp, says_when_to_come_again_if_too_many_wait) {
             {.batch_size = 9, .batch_timeout = 1h, .wait = BatchWait::full, .max_requests = 1}));
   const Future<HttpAnswerPtr> first =
       service.answer({.method = "POST", .target = "/v2/models/full/infer", .body = rows(1, 2)});
-  const Serving full = *models->snapshot()->at("full").serving;
+  const Serving full = *models->snapshot()->at("full").answering()->serving;
   while (full.status().get().queued == 0) std::this_thread::yield();
   const HttpAnswer refused = infer("full", rows(1, 2));
   EXPECT_EQ(refused.status, 503U);
@@ -170,7 +170,7 @@ TEST_F(AnsweredByHttp, serves_requests_by_their_priority) {
                                          .wait = BatchWait::full,
                                          .priorities = {{}, {}},
                                          .default_priority = 2}));
-  const Serving levels = *models->snapshot()->at("levels").serving;
+  const Serving levels = *models->snapshot()->at("levels").answering()->serving;
   // A batch that waits for its second row shows at which level the first one does.
   const auto level_of = [&](const std::string& priority) {
     std::string body = rows(1, 2);

@@ -49,13 +49,17 @@ TEST(HttpRoute, names_a_model_and_perhaps_its_version) {
   EXPECT_EQ(infer.version, "3");
   EXPECT_EQ(route("/v2/models/faces/infer").version, std::nullopt);
   EXPECT_EQ(route("/v2/models/faces/").place, Place::model);
+  EXPECT_EQ(route("/v2/models").place, Place::models);
+  EXPECT_EQ(route("/v2/repository/index").place, Place::repository_index);
+  EXPECT_EQ(route("/v2/repository/models/faces/load").place, Place::repository_load);
+  EXPECT_EQ(route("/v2/repository/models/faces/unload").model, "faces");
   EXPECT_EQ(route("/v2/models/versions/ready").model, "versions");
 }
 
 TEST(HttpRoute, is_nowhere_for_what_the_protocol_does_not_have) {
   for (const char* target :
-       {"/", "/v1", "/v2/models", "/v2/health", "/v2/health/up", "/v2/models/m/x",
-        "/v2/models/m/versions", "/v2/models/m/ready/x", "/metrics/x"})
+       {"/", "/v1", "/v2/repository", "/v2/repository/models/m", "/v2/health", "/v2/health/up",
+        "/v2/models/m/x", "/v2/models/m/versions", "/v2/models/m/ready/x", "/metrics/x"})
     EXPECT_EQ(route(target).place, Place::nowhere) << target;
 }
 

@@ -60,7 +60,7 @@ TEST_F(WatchedOverHttp, shows_what_waits_by_level) {
                                          .priorities = {{}, {.max_requests = 1}},
                                          .default_priority = 2}));
   const auto waiting = infer("ranked", rows(1, 2));
-  const Serving ranked = *models->snapshot()->at("ranked").serving;
+  const Serving ranked = *models->snapshot()->at("ranked").answering()->serving;
   while (ranked.status().get().queued == 0) std::this_thread::yield();
   EXPECT_EQ(infer("ranked", rows(1, 2)).get()->status, 503U);
   const Scrape seen = metrics();

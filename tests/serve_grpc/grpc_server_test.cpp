@@ -355,7 +355,7 @@ TEST_F(GrpcStreams, cancel_their_requests_when_the_client_goes_away) {
 TEST_F(GrpcStreams, read_no_further_than_their_limit) {
   models->set("all",
               serve("all", {.batch_size = 64, .batch_timeout = 1h, .wait = BatchWait::full}));
-  const Serving all = *models->snapshot()->at("all").serving;
+  const Serving all = *models->snapshot()->at("all").answering()->serving;
   const auto stream = client.stream();
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(stream->write(request("all", {1, 0}).written()));
   while (all.status().get().queued < 4) std::this_thread::yield();

@@ -16,6 +16,7 @@
 #include "stoker/api/command_line/serve/access_log.hpp"
 #include "stoker/api/command_line/serve/grpc_port.hpp"
 #include "stoker/api/command_line/serve/reloads.hpp"
+#include "stoker/api/command_line/serve/served_repository.hpp"
 #include "stoker/api/command_line/verbs.hpp"
 #include "stoker/api/command_line/words/serve_words.hpp"
 #include "stoker/api/serve_http.hpp"
@@ -45,14 +46,16 @@ void require_files(const NamedFiles& models) {
       throw Error{"serve", ErrorCode::not_found, "no such file", {{"file", file}}};
 }
 
-Serving load(const System& system, const ServeWords& words, const std::string& name,
-             const std::string& file) {
+LoadModelOptions load_options(const System& system, const ServeWords& words) {
   LoadModelOptions options{.device = system.device(words.script.device),
                            .limits = words.script.bounds(),
                            .observer = std::make_shared<Prints>()};
   for (const std::string& folder : words.script.allow)
     options.allowed_directories.emplace_back(folder);
-  const AnyModel model = load_model(file, options);
+  return options;
+}
+
+ServingOptions serving_options(const ServeWords& words, const std::string& name) {
   ServingOptions serving{.name = name,
                          .batch_size = static_cast<std::int64_t>(words.batch_size),
                          .priorities = std::vector<PriorityLevel>(words.priority_levels),
@@ -62,7 +65,24 @@ Serving load(const System& system, const ServeWords& words, const std::string& n
     serving.batch_timeout = time_of(words.batch_timeout_s);
     serving.wait = BatchWait::full;
   }
-  return start_serving(system.supervisor(), model, serving);
+  return serving;
+}
+
+Serving load(const System& system, const ServeWords& words, const std::string& name,
+             const std::string& file) {
+  return start_serving(system.supervisor(), load_model(file, load_options(system, words)),
+                       serving_options(words, name));
+}
+
+std::unique_ptr<ServedRepository> repository_of(const System& system, const ServeWords& words,
+                                                const NamedFiles& models,
+                                                const std::shared_ptr<ServedModels>& served) {
+  if (words.repository.empty()) return nullptr;
+  ModelRepositoryOptions options{.directory = words.repository,
+                                 .load = load_options(system, words),
+                                 .serving = serving_options(words, "")};
+  for (const auto& [name, file] : models) options.others.insert(name);
+  return std::make_unique<ServedRepository>(system, served, words, std::move(options));
 }
 
 std::string list(const std::vector<onnx::ValueInfo>& values) {
@@ -99,6 +119,12 @@ int check(const ServeWords& words, const NamedFiles& models) {
     std::cout << "  memory in use: " << serving.model().device().stats().memory.in_use
               << " bytes on the device\n";
   }
+  auto served = std::make_shared<ServedModels>();
+  if (const auto repository = repository_of(system, words, models, served))
+    repository->load([](const std::string& name, const Serving& serving) {
+      describe(name, serving);
+      describe_more(serving);
+    });
   return ok;
 }
 
@@ -175,8 +201,12 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   auto served = std::make_shared<ServedModels>();
   for (const auto& [name, file] : models) served->announce(name);
   const std::shared_ptr<AccessTokens> tokens = tokens_of(words);
-  const HttpService service{
-      system, served, {.triton_metrics = words.triton_metrics, .tokens = tokens}};
+  const std::unique_ptr<ServedRepository> repository = repository_of(system, words, models, served);
+  const HttpService service{system,
+                            served,
+                            {.triton_metrics = words.triton_metrics,
+                             .repository = repository ? repository->for_clients() : nullptr,
+                             .tokens = tokens}};
   boost::asio::io_context loop;
   Reloads reloads{loop};
   if (tokens) reloads.add("tokens", [tokens] { tokens->reload(); });
@@ -195,6 +225,8 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
     std::cerr << "stoker: " << command_line::describe(error);
     return no_such_thing;
   }
+  std::optional<RepositoryPoll> poll;  // goes after the threads
+  if (repository) repository->start_poll(loop.get_executor(), poll);
   const LoopThreads threads{loop, words.threads};
   for (const auto& [name, file] : models) {
     if (stopped.ready()) break;
@@ -203,6 +235,7 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
     served->set(name, serving);
     describe(name, serving);
   }
+  if (repository && !stopped.ready()) repository->load(&describe);
   if (!stopped.ready()) std::cout << "ready" << std::endl;
   stopped.wait();
   std::cout << "ending" << std::endl;
@@ -210,7 +243,8 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   const Future<void> grpc_drained = grpc->drain(time_of(words.drain_timeout_s));
   // No more will come to fill a batch.
   for (const auto& [name, model] : *served->snapshot())
-    if (model.serving) model.serving->with_timeout(std::chrono::nanoseconds::zero());
+    for (const auto& [number, version] : model.versions)
+      if (version.serving) version.serving->with_timeout(std::chrono::nanoseconds::zero());
   grpc_drained.get();
   drained.get();
   return ok;

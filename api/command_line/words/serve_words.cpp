@@ -22,11 +22,13 @@ Examples:
   stoker serve mnist.onnx
   stoker serve digits=mnist.onnx faces.onnx edges=edges_model.lua --port 8080 --device vulkan
   stoker serve mnist.onnx --check
+  stoker serve --repository models --control explicit --load-model faces
   curl localhost:8000/v2/models/mnist
 
 MODEL is an ONNX file, a network that Stoker saved, or a script that returns a model. Without NAME= its name is that of
 the file, without its ending. The protocol is the Open Inference Protocol (KServe v2): GET /v2/health/ready,
-GET /v2/models/NAME, POST /v2/models/NAME/infer, GET /metrics. The server runs until Ctrl-C or SIGTERM; then it accepts
+GET /v2/models/NAME, POST /v2/models/NAME/infer, GET /metrics; with --control explicit also
+POST /v2/repository/index, /v2/repository/models/NAME/load and …/unload. The server runs until Ctrl-C or SIGTERM; then it accepts
 no more, answers what it has accepted, and ends. Exit code 0: it ended so, or --check found nothing wrong; 1: a model
 failed; 2: the command line is wrong; 3: no such file or device, no model, an address that is taken or not there.)";
 
@@ -35,6 +37,12 @@ failed; 2: the command line is wrong; 3: no such file or device, no model, an ad
 std::vector<std::pair<std::string, std::string>> ServeWords::named_models() const {
   std::vector<std::pair<std::string, std::string>> named;
   std::set<std::string> names;
+  if (models.empty() && repository.empty())
+    throw CLI::ValidationError{"MODEL", "give a model, or --repository"};
+  if (repository.empty() && control != "none")
+    throw CLI::ValidationError{"--control", "it needs --repository"};
+  if (!load.empty() && control != "explicit")
+    throw CLI::ValidationError{"--load-model", "it needs --control explicit"};
   for (const std::string& word : models) {
     const std::size_t equals = word.find('=');
     // A path may have an '=' of its own.
@@ -44,7 +52,9 @@ std::vector<std::pair<std::string, std::string>> ServeWords::named_models() cons
         has_name ? word.substr(0, equals) : std::filesystem::path{word}.stem().string();
     if (name.empty() || file.empty())
       throw CLI::ValidationError{"MODEL", "'" + word + "' is neither FILE nor NAME=FILE"};
-    if (!names.insert(name).second)
+    const bool is_in_repository =
+        !repository.empty() && std::filesystem::exists(std::filesystem::path{repository} / name);
+    if (is_in_repository || !names.insert(name).second)
       throw CLI::ValidationError{"MODEL", "two models are named '" + name + "'; write NAME=FILE"};
     named.emplace_back(std::move(name), std::move(file));
   }
@@ -77,9 +87,23 @@ std::uint16_t ServeWords::chosen_port() const {
 
 void add_serve_words(CLI::App& verb, ServeWords& words) {
   verb.footer(footer);
-  verb.add_option("MODEL", words.models, "FILE or NAME=FILE, for each model")
-      ->required()
-      ->type_name("MODEL");
+  verb.add_option("MODEL", words.models, "FILE or NAME=FILE, for each model")->type_name("MODEL");
+  verb.add_option("--repository", words.repository,
+                  "A directory of models, NAME/VERSION/model.onnx (.safetensors, .lua)")
+      ->type_name("DIR");
+  verb.add_option("--control", words.control,
+                  "When models of the repository are loaded: all at the start (none), by clients "
+                  "(explicit), or as the directory changes (poll)")
+      ->check(CLI::IsMember({"none", "explicit", "poll"}))
+      ->capture_default_str();
+  verb.add_option("--load-model", words.load,
+                  "Under --control explicit: a model that is loaded at the start; *: all")
+      ->type_name("NAME")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  add_seconds(verb, "--poll-interval", 0.001, words.poll_interval_s,
+              "Under --control poll: how often the directory is looked at (15)");
   verb.add_option("--address", words.address, "Where to listen (127.0.0.1); 0.0.0.0: everywhere")
       ->type_name("ADDRESS");
   add_whole(

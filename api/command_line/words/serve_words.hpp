@@ -14,6 +14,10 @@ namespace stoker::command_line {
 
 struct ServeWords {
   std::vector<std::string> models;  ///< FILE or NAME=FILE
+  std::string repository;           ///< a directory of models; empty: none
+  std::string control = "none";     ///< none, explicit, poll
+  std::vector<std::string> load;    ///< names of the repository's models; "*": all
+  double poll_interval_s = 15;
   std::string address = "127.0.0.1";
   std::optional<std::uint64_t> port;
   std::optional<std::uint64_t> grpc_port;
@@ -37,7 +41,8 @@ struct ServeWords {
   bool triton_metrics = false;
   bool check = false;
 
-  /// The name and the file of each model, in order. Throws a CLI::ValidationError for two of one name.
+  /// The name and the file of each model, in order. Throws a CLI::ValidationError for two of one name, if there is
+  /// neither a model nor a repository, and for words about a repository without one.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> named_models() const;
   /// Throws a CLI::ValidationError for options that do not go together.
   void require_consistent() const;

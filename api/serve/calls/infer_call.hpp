@@ -20,9 +20,9 @@
 #include <utility>
 
 #include "stoker/api/serve/calls/host_values.hpp"
+#include "stoker/api/serve/models/served_models.hpp"
 #include "stoker/api/serve/protocol/infer_response.hpp"
 #include "stoker/api/serve/served_call.hpp"
-#include "stoker/api/serve/serving.hpp"
 #include "stoker/runtime/base/never_destroyed.hpp"
 #include "stoker/runtime/execution/clock.hpp"
 #include "stoker/runtime/futures/blocking_pool.hpp"
@@ -40,7 +40,8 @@ template <class Form>
 concept CallForm = requires(Form form, const Form& given, const AnyModel& model,
                             const protocol::InferRequest& request,
                             const protocol::ModelLabel& label, const NamedValues& outputs,
-                            const RequestTimes& times, const Error& error) {
+                            const protocol::ClassLabels* labels, const RequestTimes& times,
+                            const Error& error) {
   /// What answers the call: a shared pointer.
   typename Form::Answer;
   /// What it takes to read the message, and to write an answer of so many bytes of elements.
@@ -48,7 +49,7 @@ concept CallForm = requires(Form form, const Form& given, const AnyModel& model,
   { given.answer_bytes(std::size_t{}) } -> std::same_as<std::size_t>;
   /// Once; the message may go then. Throws what is wrong with it.
   { form.read(model) } -> std::same_as<protocol::InferRequest>;
-  { given.write(request, label, outputs) } -> std::same_as<typename Form::Answer>;
+  { given.write(request, label, outputs, labels) } -> std::same_as<typename Form::Answer>;
   /// The model has computed its outputs.
   form.ran(times);
   /// What is wrong with the request, why the model has given no outputs, and why there is no answer otherwise.
@@ -66,10 +67,10 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
   using Answer = typename Form::Answer;
   static constexpr std::size_t small_message = std::size_t{64} << 10;
 
-  /// The future always has an answer, never an error. cancel() on it cancels the request; the answer then says so.
-  [[nodiscard]] static Future<Answer> start(CallPlaces places, const Serving& serving,
+  /// Precondition: the version is ready. The future always has an answer, never an error. cancel() on it cancels the request; the answer then says so.
+  [[nodiscard]] static Future<Answer> start(CallPlaces places, const ServedVersion& version,
                                             protocol::ModelLabel label, Form form) {
-    const Ptr call{new InferCall{std::move(places), serving, std::move(label),  // NOLINT: counted
+    const Ptr call{new InferCall{std::move(places), version, std::move(label),  // NOLINT: counted
                                  std::move(form)}};
     try {
       call->go_on(call->form_.bytes(), &InferCall::read);
@@ -98,12 +99,14 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
  private:
   using Ptr = boost::intrusive_ptr<InferCall>;
 
-  InferCall(CallPlaces places, const Serving& serving, protocol::ModelLabel label, Form form)
+  InferCall(CallPlaces places, const ServedVersion& version, protocol::ModelLabel label, Form form)
       : places_{std::move(places)},
-        serving_{serving},
+        serving_{*version.serving},
         label_{std::move(label)},
+        labels_{version.labels},
         asked_{places_.executor->clock().now()},
-        form_{std::move(form)} {}
+        form_{std::move(form)},
+        use_{version.use} {}
 
   /// Takes the step where so many bytes may be read or written; later, never within this call.
   void go_on(std::size_t bytes, void (InferCall::*step)()) {
@@ -175,7 +178,7 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
   }
 
   void write() {
-    Answer written = form_.write(request_, label_, outputs_);
+    Answer written = form_.write(request_, label_, outputs_, labels_.get());
     outputs_.clear();
     answer(std::move(written));
   }
@@ -185,9 +188,11 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
     const Answer& nothing = made.get([] { return Form::nothing(); });
     const Ptr self{this};
     boost::intrusive_ptr<FutureCore> work;  // it holds outputs
+    std::shared_ptr<const VersionUse> use;
     {
       const std::lock_guard lock{mutex_};
       work = std::move(work_);
+      use = std::move(use_);
     }
     static_cast<void>(this->complete(answer ? std::move(answer) : nothing));
   }
@@ -209,6 +214,7 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
   const CallPlaces places_;
   const Serving serving_;
   const protocol::ModelLabel label_;
+  const std::shared_ptr<const protocol::ClassLabels> labels_;
   const Clock::time_point asked_;
   // One step at a time.
   Form form_;
@@ -219,6 +225,7 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
   std::mutex mutex_;  // of what follows
   bool cancelled_ = false;
   boost::intrusive_ptr<FutureCore> work_;
+  std::shared_ptr<const VersionUse> use_;  // until it is answered
 };
 
 }  // namespace stoker::serve

@@ -10,15 +10,17 @@
 
 namespace stoker::serve {
 
-Future<bool> Readiness::of(const std::string& name, const ServedModel& model) {
-  if (!model.serving || !model.serving->model().device().ready())
+Future<bool> Readiness::of(const std::string& name, const ServedVersion* version) {
+  if (version == nullptr || !version->serving || !version->serving->model().device().ready())
     return make_ready_future<bool>(false);
-  const std::shared_ptr<DeviceProbe> probe = probe_of(model.serving->model().device());
-  const bool has_weights = this->has_weights(name, model.serving->model(), *probe);
+  const AnyModel& model = version->serving->model();
+  const std::shared_ptr<DeviceProbe> probe = probe_of(model.device());
+  const bool has_weights =
+      this->has_weights(name + "/" + std::to_string(version->number), model, *probe);
   std::vector<Future<bool>> each;
   each.reserve(2);
   each.push_back(probe->computes());
-  each.push_back(model.serving->status().then(
+  each.push_back(version->serving->status().then(
       *executor_, [](const Result<ServingStatus>& status) -> Result<bool> {
         return status.has_value() && !status->draining;
       }));
@@ -31,7 +33,10 @@ Future<bool> Readiness::of(const std::string& name, const ServedModel& model) {
 Future<bool> Readiness::of_all(const ServedModels::Map& models) {
   std::vector<Future<bool>> each;
   each.reserve(models.size());
-  for (const auto& [name, model] : models) each.push_back(of(name, model));
+  for (const auto& [name, model] : models) {
+    const ServedVersion* const version = model.answering();
+    if (version != nullptr || model.is_loading()) each.push_back(of(name, version));
+  }
   return when_all(std::move(each))
       .then(*executor_, [](const Result<std::vector<bool>>& ready) -> Result<bool> {
         return ready.has_value() && std::ranges::all_of(*ready, std::identity{});
@@ -48,6 +53,8 @@ std::shared_ptr<DeviceProbe> Readiness::probe_of(const Device& device) {
 bool Readiness::has_weights(const std::string& name, const AnyModel& model, DeviceProbe& probe) {
   const std::shared_ptr<DeviceClient> device = model.device().client();
   const std::lock_guard lock{mutex_};
+  constexpr std::size_t most_known = 4096;  // of versions, most of which have gone
+  if (weights_.size() > most_known) weights_.clear();
   Weights& weights = weights_[name];
   if (weights.model != &model) {  // it was just loaded, which has shown that its device computes
     weights = {.model = &model, .there = device};

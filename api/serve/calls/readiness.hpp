@@ -22,8 +22,9 @@ class Readiness : public std::enable_shared_from_this<Readiness> {
  public:
   Readiness(Executor& executor, BlockingPool& pool) : executor_{&executor}, pool_{&pool} {}
 
-  [[nodiscard]] Future<bool> of(const std::string& name, const ServedModel& model);
-  /// Whether all of them do.
+  /// `version`: of the model of that name; null: none is ready.
+  [[nodiscard]] Future<bool> of(const std::string& name, const ServedVersion* version);
+  /// Whether all of them do, but for those that nobody has loaded.
   [[nodiscard]] Future<bool> of_all(const ServedModels::Map& models);
 
  private:
@@ -45,7 +46,7 @@ class Readiness : public std::enable_shared_from_this<Readiness> {
   BlockingPool* const pool_;
   std::mutex mutex_;                                                         // of what follows
   std::map<std::string, std::shared_ptr<DeviceProbe>, std::less<>> probes_;  ///< by device
-  std::map<std::string, Weights, std::less<>> weights_;                      ///< by model
+  std::map<std::string, Weights, std::less<>> weights_;  ///< by model and version
 };
 
 }  // namespace stoker::serve

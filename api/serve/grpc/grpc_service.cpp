@@ -97,23 +97,24 @@ Future<GrpcAnswerPtr> GrpcService::answer_for_model(
   const auto place = models->find(address.name);
   if (place == models->end()) return at_once(unknown_model(address.name, *models));
   const ServedModel& model = place->second;
-  if (!address.version.empty() && address.version != model.version)
+  const ServedVersion* const version =
+      address.version.empty() ? model.answering() : model.find(address.version);
+  if (!address.version.empty() && version == nullptr)
     return at_once(status_answer(
         StatusCode::NOT_FOUND,
         "model '" + address.name + "' has no version " + protocol::in_quotes(address.version)));
   if (method == Method::model_ready) {
     if (draining_.load()) return at_once(message_answer(truth_message(false)));
-    return truth_of(ready_->of(address.name, model));
+    return truth_of(ready_->of(address.name, version));
   }
-  if (!model.serving)
-    return at_once(unavailable("model '" + address.name + "' is not ready: " + model.reason));
-  if (method == Method::model_metadata) {
-    const std::array<std::string, 1> versions{model.version};
-    return at_once(message_answer(
-        model_metadata(address.name, versions, model.platform, model.serving->model())));
-  }
+  if (version == nullptr || !version->serving)
+    return at_once(unavailable("model '" + address.name + "' is not ready"));
+  if (method == Method::model_metadata)
+    return at_once(message_answer(model_metadata(address.name, model.ready_versions(),
+                                                 version->platform, version->serving->model())));
   if (draining_.load()) return at_once(unavailable("the server is ending"));
-  return InferCall<InferForm>::start(places_, *model.serving, {address.name, model.version},
+  return InferCall<InferForm>::start(places_, *version,
+                                     {address.name, std::to_string(version->number)},
                                      {std::move(message), limits_, time_left});
 }
 

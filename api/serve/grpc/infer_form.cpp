@@ -17,9 +17,9 @@ protocol::InferRequest InferForm::read(const AnyModel& model) {
 }
 
 GrpcAnswerPtr InferForm::write(const protocol::InferRequest& request,
-                               const protocol::ModelLabel& label,
-                               const NamedValues& outputs) const {
-  return message_answer(infer_response(request, label, outputs));
+                               const protocol::ModelLabel& label, const NamedValues& outputs,
+                               const protocol::ClassLabels* labels) const {
+  return message_answer(infer_response(request, label, outputs, labels));
 }
 
 GrpcAnswerPtr InferForm::refused(const Error& error, const std::string& model) const {

@@ -29,8 +29,8 @@ class InferForm {
   [[nodiscard]] protocol::InferRequest read(const AnyModel& model);
   static void ran(const RequestTimes&) noexcept {}  // there is no log of calls
   [[nodiscard]] GrpcAnswerPtr write(const protocol::InferRequest& request,
-                                    const protocol::ModelLabel& label,
-                                    const NamedValues& outputs) const;
+                                    const protocol::ModelLabel& label, const NamedValues& outputs,
+                                    const protocol::ClassLabels* labels) const;
   [[nodiscard]] GrpcAnswerPtr refused(const Error& error, const std::string& model) const;
   [[nodiscard]] GrpcAnswerPtr without_result(const Error& error, const std::string& model) const;
   [[nodiscard]] GrpcAnswerPtr failed(const Error& error, const std::string& model) const;

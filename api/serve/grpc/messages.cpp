@@ -70,9 +70,9 @@ std::string model_metadata(std::string_view name, std::span<const std::string> v
 }
 
 std::string infer_response(const protocol::InferRequest& request, const protocol::ModelLabel& label,
-                           const NamedValues& outputs) {
+                           const NamedValues& outputs, const protocol::ClassLabels* labels) {
   const std::vector<protocol::AnsweredOutput> answered =
-      protocol::answered_outputs(request, outputs);
+      protocol::answered_outputs(request, outputs, labels);
   WireWriter message;
   message.bytes(1, label.name).bytes(2, label.version);
   if (!request.id.empty()) message.bytes(3, request.id);

@@ -25,7 +25,8 @@ namespace stoker::serve::grpc {
 /// ModelInferResponse; elements stand in raw_output_contents. `outputs` and errors as write_infer_response() has them.
 [[nodiscard]] std::string infer_response(const protocol::InferRequest& request,
                                          const protocol::ModelLabel& label,
-                                         const NamedValues& outputs);
+                                         const NamedValues& outputs,
+                                         const protocol::ClassLabels* labels);
 /// ModelStreamInferResponse, of a ModelInferResponse or of an error.
 [[nodiscard]] std::string stream_response(std::string_view infer_response);
 [[nodiscard]] std::string stream_error(std::string_view text);

@@ -1,6 +1,5 @@
 #include "stoker/api/serve/http/http_service.hpp"
 
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "stoker/api/serve/http/media_type.hpp"
 #include "stoker/api/serve/http/model_documents.hpp"
 #include "stoker/api/serve/http/page/page.hpp"
+#include "stoker/api/serve/http/repository_answers.hpp"
 #include "stoker/api/serve/http/route.hpp"
 #include "stoker/api/serve/http/security/route_access.hpp"
 #include "stoker/api/serve/http/service_metrics.hpp"
@@ -60,9 +60,23 @@ HttpAnswerPtr unknown_model(const std::string& name, const ServedModels::Map& mo
 }
 
 HttpAnswerPtr unknown_version(const Route& route, const ServedModel& model) {
-  return refusal(404, "model '" + route.model + "' has no version " +
-                          protocol::in_quotes(*route.version) + "; there is version '" +
-                          model.version + "'");
+  std::string text = "model '" + route.model + "' has no version " +
+                     protocol::in_quotes(*route.version) +
+                     (model.versions.size() == 1 ? "; there is version" : "; there are versions");
+  for (const auto& [number, version] : model.versions)
+    text += (number == model.versions.begin()->first ? " '" : ", '") + std::to_string(number) + "'";
+  return refusal(404, model.versions.empty() ? text.substr(0, text.find(';')) : text);
+}
+
+/// `version`: the one that was asked for; null: any.
+HttpAnswerPtr not_ready(const Route& route, const ServedModel& model,
+                        const ServedVersion* version) {
+  const char* why = "it is not loaded";
+  if (version != nullptr ? version->state == ModelState::loading : model.is_loading())
+    why = "it is being loaded";
+  else if (version != nullptr && version->state == ModelState::unloading)
+    why = "it is being unloaded";
+  return unavailable("model '" + route.model + "' is not ready: " + why);
 }
 
 HttpAnswerPtr wrong_method(const Route& route, std::string_view method) {
@@ -91,9 +105,10 @@ Future<HttpAnswerPtr> in_coding(const State& state, const Future<HttpAnswerPtr>&
                        });
 }
 
-HttpAnswerPtr server_document() {
-  const std::array<std::string, 4> extensions{"binary_tensor_data", "classification",
-                                              "model_configuration", "statistics"};
+HttpAnswerPtr server_document(const ServiceState& state) {
+  std::vector<std::string> extensions{"binary_tensor_data", "classification", "model_configuration",
+                                      "statistics"};
+  if (state.options.repository) extensions.emplace_back("model_repository");
   return json_answer(protocol::server_metadata("stoker", version, extensions));
 }
 
@@ -106,8 +121,8 @@ Future<HttpAnswerPtr> readiness(const State& state, const ServedModels::Map& mod
 }
 
 Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
-                                   const ServedModel& model) {
-  return state->ready->of(name, model)
+                                   const ServedVersion* version) {
+  return state->ready->of(name, version)
       .then(*state->places.executor,
             [state, name](const Result<bool>& ready) -> Result<HttpAnswerPtr> {
               const bool is = ready.has_value() && *ready && !state->draining.load();
@@ -115,7 +130,7 @@ Future<HttpAnswerPtr> readiness_of(const State& state, const std::string& name,
             });
 }
 
-Future<HttpAnswerPtr> infer(const State& state, const Route& route, const ServedModel& model,
+Future<HttpAnswerPtr> infer(const State& state, const Route& route, const ServedVersion& version,
                             HttpQuestion question) {
   if (state->draining.load()) return at_once(unavailable("the server is ending"));
   const std::optional<Coding> coding = coding_of(question.content_encoding);
@@ -132,16 +147,16 @@ Future<HttpAnswerPtr> infer(const State& state, const Route& route, const Served
       return at_once(refusal(400, "Inference-Header-Content-Length is no number"));
     json_bytes = value;
   }
-  return InferCall<InferForm>::start(
-      state->places, *model.serving, {route.model, model.version},
-      {std::move(question.body),
-       {.json_bytes = json_bytes,
-        .coding = *coding,
-        .max_decoded_bytes = state->options.max_decoded_bytes,
-        .answer_coding = accepted_coding(question.accept_encoding)},
-       {.tensor_bytes = state->options.max_tensor_bytes},
-       std::make_unique<RequestWatch>(
-           state->lanes, protocol::ModelLabel{route.model, model.version}, question.traceparent)});
+  protocol::ModelLabel label{route.model, std::to_string(version.number)};
+  auto watch = std::make_unique<RequestWatch>(state->lanes, label, question.traceparent);
+  return InferCall<InferForm>::start(state->places, version, std::move(label),
+                                     {std::move(question.body),
+                                      {.json_bytes = json_bytes,
+                                       .coding = *coding,
+                                       .max_decoded_bytes = state->options.max_decoded_bytes,
+                                       .answer_coding = accepted_coding(question.accept_encoding)},
+                                      {.tensor_bytes = state->options.max_tensor_bytes},
+                                      std::move(watch)});
 }
 
 Future<HttpAnswerPtr> statistics(const State& state, const ServedModels::Map& models) {
@@ -170,33 +185,34 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
   const auto place = models.find(route.model);
   if (place == models.end()) return at_once(unknown_model(route.model, models));
   const ServedModel& model = place->second;
-  if (route.version && *route.version != model.version)
-    return at_once(unknown_version(route, model));
-  if (route.place == Place::model_ready) return readiness_of(state, route.model, model);
-  if (!model.serving)
-    return at_once(unavailable("model '" + route.model + "' is not ready: " + model.reason));
+  const ServedVersion* const version =
+      route.version ? model.find(*route.version) : model.answering();
+  if (route.version && version == nullptr) return at_once(unknown_version(route, model));
+  if (route.place == Place::model_ready) return readiness_of(state, route.model, version);
+  if (version == nullptr || !version->serving) return at_once(not_ready(route, model, version));
   switch (route.place) {
-    case Place::infer: return infer(state, route, model, std::move(question));
-    case Place::model_stats: return statistics(state, {{route.model, model}});
+    case Place::infer: return infer(state, route, *version, std::move(question));
+    case Place::model_stats:
+      return statistics(state, {{route.model, {.versions = {{version->number, *version}}}}});
     case Place::model_config:
-      return model.serving->status().then(
+      return version->serving->status().then(
           *state->places.executor,
-          [route, model](const Result<ServingStatus>& status) -> Result<HttpAnswerPtr> {
+          [route,
+           version = *version](const Result<ServingStatus>& status) -> Result<HttpAnswerPtr> {
             if (!status) return failed(status.error(), route.model);
-            return json_answer(config_document(route.model, model, *status));
+            return json_answer(config_document(route.model, version, *status));
           });
-    default: {
-      const std::array<std::string, 1> versions{model.version};
-      return at_once(json_answer(
-          protocol::model_metadata(route.model, versions, model.platform, model.serving->model())));
-    }
+    default:
+      return at_once(json_answer(protocol::model_metadata(
+          route.model, model.ready_versions(), version->platform, version->serving->model())));
   }
 }
 
 Future<HttpAnswerPtr> document_for(const State& state, const Route& route, HttpQuestion question) {
   const ServedModels::Snapshot models = state->models->snapshot();
   switch (route.place) {
-    case Place::server: return at_once(server_document());
+    case Place::server: return at_once(server_document(*state));
+    case Place::models: return at_once(json_answer(models_document(*models)));
     case Place::live: return at_once(json_answer(protocol::health_body(true)));
     case Place::ready: return readiness(state, *models);
     case Place::page: return page(state, models);
@@ -216,9 +232,15 @@ Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   if (auto refused = access_refusal(access_to(route.place), question, state->options.tokens.get()))
     return at_once(std::move(refused));
   if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics) ||
-      (route.place == Place::page && !state->options.page))
+      (route.place == Place::page && !state->options.page) ||
+      (is_of_repository(route.place) && !state->options.repository))
     return at_once(nowhere(question.target));
   if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
+  if (is_of_repository(route.place)) {
+    if (state->draining.load()) return at_once(unavailable("the server is ending"));
+    return repository_answer(*state->places.executor, state->options.repository, state->models,
+                             route, question.body);
+  }
   if (route.place == Place::infer) return document_for(state, route, std::move(question));
   const Coding coding = accepted_coding(question.accept_encoding);
   return in_coding(state, document_for(state, route, std::move(question)), coding);

@@ -6,12 +6,14 @@
 //
 //     GET   /v2                                   the server and its extensions
 //     GET   /v2/health/live, /v2/health/ready
+//     GET   /v2/models                            names, versions and states
 //     GET   /v2/models/M[/versions/V]             inputs and outputs
 //     GET   /v2/models/M[/versions/V]/ready, …/config, …/stats
 //     GET   /v2/models/stats                      of all models
 //     POST  /v2/models/M[/versions/V]/infer
 //     GET   /metrics                              for Prometheus, if options.metrics
 //     GET   /                                     a page for people, if options.page
+//     POST  /v2/repository/…                      if options.repository (repository_answers.hpp)
 //
 // HEAD is answered as GET is; async_answer() leaves the body out. docs/serving.md has the table of refusals.
 //
@@ -31,8 +33,9 @@
 
 namespace stoker {
 
-class AccessTokens;  // api/serve/calls/access_tokens.hpp
-class System;        // api/system.hpp
+class AccessTokens;     // api/serve/calls/access_tokens.hpp
+class ModelRepository;  // api/serve/repository/model_repository.hpp
+class System;           // api/system.hpp
 
 namespace serve::http {
 struct HttpCounts;  // api/serve/http/http_counts.hpp
@@ -45,6 +48,8 @@ struct HttpServiceOptions {
   bool metrics = true;          ///< whether there is /metrics, with all metrics of the system
   bool page = true;             ///< whether there is a page for people at /
   bool triton_metrics = false;  ///< whether /metrics also has the names that Triton's metrics have
+  /// Clients may ask what it has, and load and unload its models. Null: they may not.
+  std::shared_ptr<const ModelRepository> repository = {};
   /// Of all inputs of a request together.
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;
   /// Of a body that came compressed, when it is decoded; beyond it 413. Hosts limit bodies as they come.

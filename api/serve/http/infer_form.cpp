@@ -38,9 +38,10 @@ protocol::InferRequest InferForm::read(const AnyModel& model) {
 }
 
 HttpAnswerPtr InferForm::write(const protocol::InferRequest& request,
-                               const protocol::ModelLabel& label,
-                               const NamedValues& outputs) const {
-  protocol::InferResponse response = protocol::write_infer_response(request, label, outputs);
+                               const protocol::ModelLabel& label, const NamedValues& outputs,
+                               const protocol::ClassLabels* labels) const {
+  protocol::InferResponse response =
+      protocol::write_infer_response(request, label, outputs, labels);
   HttpAnswer written{.content_type = "application/json", .headers = {}, .body = {}};
   if (response.json_bytes) {
     written.content_type = "application/octet-stream";

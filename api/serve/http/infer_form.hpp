@@ -40,8 +40,8 @@ class InferForm {
   [[nodiscard]] protocol::InferRequest read(const AnyModel& model);
   void ran(const RequestTimes& times) const { watch_->ran(times); }
   [[nodiscard]] HttpAnswerPtr write(const protocol::InferRequest& request,
-                                    const protocol::ModelLabel& label,
-                                    const NamedValues& outputs) const;
+                                    const protocol::ModelLabel& label, const NamedValues& outputs,
+                                    const protocol::ClassLabels* labels) const;
   [[nodiscard]] HttpAnswerPtr refused(const Error& error, const std::string& model) const;
   [[nodiscard]] HttpAnswerPtr without_result(const Error& error, const std::string& model) const;
   [[nodiscard]] HttpAnswerPtr failed(const Error& error, const std::string& model) const;

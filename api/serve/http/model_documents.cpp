@@ -48,7 +48,7 @@ json tensors(const std::vector<ValueInfo>& infos, bool without_rows) {
 
 }  // namespace
 
-std::string config_document(const std::string& name, const ServedModel& served,
+std::string config_document(const std::string& name, const ServedVersion& served,
                             const ServingStatus& status) {
   const AnyModel& model = served.serving->model();
   const bool batched = status.joins && std::ranges::all_of(model.inputs(), has_free_rows) &&

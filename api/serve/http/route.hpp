@@ -13,17 +13,21 @@ namespace stoker::serve::http {
 
 enum class Place : std::uint8_t {
   nowhere,
-  page,          ///< /
-  server,        ///< /v2
-  live,          ///< /v2/health/live
-  ready,         ///< /v2/health/ready
-  model,         ///< /v2/models/M[/versions/V]
-  model_ready,   ///< …/ready
-  model_config,  ///< …/config
-  model_stats,   ///< …/stats
-  infer,         ///< …/infer
-  stats,         ///< /v2/models/stats
-  metrics,       ///< /metrics
+  page,               ///< /
+  server,             ///< /v2
+  live,               ///< /v2/health/live
+  ready,              ///< /v2/health/ready
+  models,             ///< /v2/models
+  model,              ///< /v2/models/M[/versions/V]
+  model_ready,        ///< …/ready
+  model_config,       ///< …/config
+  model_stats,        ///< …/stats
+  infer,              ///< …/infer
+  stats,              ///< /v2/models/stats
+  metrics,            ///< /metrics
+  repository_index,   ///< /v2/repository/index
+  repository_load,    ///< /v2/repository/models/M/load
+  repository_unload,  ///< …/unload
 };
 
 struct Route {
@@ -31,6 +35,11 @@ struct Route {
   std::string model = {};
   std::optional<std::string> version = {};
 };
+
+[[nodiscard]] constexpr bool is_of_repository(Place place) noexcept {
+  return place == Place::repository_index || place == Place::repository_load ||
+         place == Place::repository_unload;
+}
 
 [[nodiscard]] Route route_of(std::span<const std::string> path);
 

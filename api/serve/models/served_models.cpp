@@ -1,5 +1,7 @@
 #include "stoker/api/serve/models/served_models.hpp"
 
+#include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace stoker {
@@ -21,6 +23,49 @@ void require_name(const std::string& name) {
 
 }  // namespace
 
+std::string_view to_string(ModelState state) noexcept {
+  switch (state) {
+    case ModelState::unavailable: return "UNAVAILABLE";
+    case ModelState::loading: return "LOADING";
+    case ModelState::ready: return "READY";
+    case ModelState::unloading: return "UNLOADING";
+  }
+  return "";
+}
+
+const ServedVersion* ServedModel::answering() const noexcept {
+  for (const auto& [number, version] : std::views::reverse(versions))
+    if (version.state == ModelState::ready) return &version;
+  return nullptr;
+}
+
+const ServedVersion* ServedModel::find(std::string_view number) const {
+  for (const auto& [known, version] : versions)
+    if (std::to_string(known) == number) return &version;
+  return nullptr;
+}
+
+bool ServedModel::is_loading() const noexcept {
+  return std::ranges::any_of(
+      versions, [](const auto& entry) { return entry.second.state == ModelState::loading; });
+}
+
+std::vector<std::string> ServedModel::ready_versions() const {
+  std::vector<std::string> numbers;
+  numbers.reserve(versions.size());
+  for (const auto& [number, version] : versions)
+    if (version.state == ModelState::ready) numbers.push_back(std::to_string(number));
+  return numbers;
+}
+
+ServedVersion ready_version(std::uint64_t number, const Serving& serving) {
+  return {.number = number,
+          .state = ModelState::ready,
+          .platform = platform_of(serving.model()),
+          .serving = serving,
+          .use = std::make_shared<const VersionUse>()};
+}
+
 template <class Change> void ServedModels::change(Change&& change) {
   Snapshot before;  // goes after the lock: it may be the last to hold a serving
   const std::lock_guard lock{mutex_};
@@ -32,19 +77,20 @@ template <class Change> void ServedModels::change(Change&& change) {
 void ServedModels::announce(const std::string& name) {
   require_name(name);
   change([&](Map& models) {
-    const auto [place, added] =
-        models.try_emplace(name, ServedModel{.reason = "it is being loaded"});
+    const auto [place, added] = models.try_emplace(name);
     if (!added)
       throw Error{"served_models",
                   ErrorCode::already_exists,
                   "there are two models named '" + name + "'",
                   {{"model", name}}};
+    place->second.versions[1] = {.state = ModelState::loading};
   });
 }
 
 void ServedModels::set(const std::string& name, const Serving& serving) {
   require_name(name);
-  ServedModel model{.platform = platform_of(serving.model()), .serving = serving};
+  ServedModel model;
+  model.versions.emplace(1, ready_version(1, serving));
   change([&](Map& models) { models[name] = std::move(model); });
 }
 
@@ -56,6 +102,16 @@ bool ServedModels::remove(std::string_view name) {
     if (found) models.erase(place);
   });
   return found;
+}
+
+void ServedModels::update(const std::string& name,
+                          const std::function<void(ServedModel&)>& changes) {
+  require_name(name);
+  change([&](Map& models) {
+    const auto place = models.try_emplace(name).first;
+    changes(place->second);
+    if (place->second.versions.empty() && place->second.reason.empty()) models.erase(place);
+  });
 }
 
 ServedModels::Snapshot ServedModels::snapshot() const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "stoker/api/serve/protocol/classification.hpp"
 #include "stoker/api/serve/protocol/datatype.hpp"
 #include "stoker/api/serve/protocol/refusal.hpp"
 #include "stoker/api/serve/protocol/requested_outputs.hpp"
@@ -52,8 +51,14 @@ AnsweredOutput strings_of(const RequestedOutput& output, bool binary, Shape shap
           .owner = std::move(owner)};
 }
 
+std::span<const std::string> labels_of(const std::string& output, const ClassLabels* labels) {
+  if (labels == nullptr) return {};
+  const auto found = labels->find(output);
+  return found == labels->end() ? std::span<const std::string>{} : found->second;
+}
+
 AnsweredOutput answered(const InferRequest& request, const RequestedOutput& output,
-                        const onnx::Value& value) {
+                        const onnx::Value& value, const ClassLabels* labels) {
   const bool binary = request.is_binary(output);
   if (value.is_texts()) {
     check_form(request, output, onnx::ElementType::string);
@@ -62,8 +67,8 @@ AnsweredOutput answered(const InferRequest& request, const RequestedOutput& outp
   check_form(request, output, value.type());
   HostElements elements = elements_of(value);
   if (output.classification > 0) {
-    const auto classes = std::make_shared<const Classes>(
-        classes_of(elements.spec, elements.bytes, output.classification));
+    const auto classes = std::make_shared<const Classes>(classes_of(
+        elements.spec, elements.bytes, output.classification, labels_of(output.name, labels)));
     return strings_of(output, binary, classes->shape, classes->strings, classes);
   }
   return {.name = output.name,
@@ -76,7 +81,7 @@ AnsweredOutput answered(const InferRequest& request, const RequestedOutput& outp
 
 /// An output that the client has named.
 AnsweredOutput answered_by_name(const InferRequest& request, const RequestedOutput& output,
-                                const NamedValues& outputs) {
+                                const NamedValues& outputs, const ClassLabels* labels) {
   const auto found = outputs.find(output.name);
   const onnx::Value* const value = found == outputs.end() ? nullptr : value_in(found->second);
   if (value == nullptr)
@@ -84,25 +89,26 @@ AnsweredOutput answered_by_name(const InferRequest& request, const RequestedOutp
   if (!is_expressible(*value))
     refuse(ErrorCode::unsupported, "output " + in_quotes(output.name) + " is " +
                                        value->to_string() + ", which the protocol cannot express");
-  return answered(request, output, *value);
+  return answered(request, output, *value, labels);
 }
 
 }  // namespace
 
 std::vector<AnsweredOutput> answered_outputs(const InferRequest& request,
-                                             const NamedValues& outputs) {
+                                             const NamedValues& outputs,
+                                             const ClassLabels* labels) {
   std::vector<AnsweredOutput> all;
   all.reserve(std::max(request.outputs.size(), outputs.size()));
   const auto add_if_expressible = [&](const RequestedOutput& output, const onnx::Value& held) {
     const onnx::Value* const value = value_in(held);
     if (value != nullptr && is_expressible(*value))
-      all.push_back(answered(request, output, *value));
+      all.push_back(answered(request, output, *value, labels));
   };
   if (request.outputs.empty())
     for (const auto& [name, value] : outputs) add_if_expressible({.name = name}, value);
   for (const RequestedOutput& output : request.outputs) {
     if (request.names_outputs) {
-      all.push_back(answered_by_name(request, output, outputs));
+      all.push_back(answered_by_name(request, output, outputs, labels));
     } else if (const auto found = outputs.find(output.name); found != outputs.end()) {
       add_if_expressible(output, found->second);
     }

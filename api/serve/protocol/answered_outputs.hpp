@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "stoker/api/serve/protocol/classification.hpp"
 #include "stoker/api/serve/protocol/infer_request.hpp"
 
 namespace stoker::serve::protocol {
@@ -23,9 +24,10 @@ struct AnsweredOutput {
   std::shared_ptr<const void> owner = {};
 };
 
-/// In the order of the answer; classes instead of the tensor where the client wants them. `outputs` must outlive the
-/// result.
+/// In the order of the answer; classes instead of the tensor where the client wants them, with their names from `labels`,
+/// which may be null. `outputs` must outlive the result.
 [[nodiscard]] std::vector<AnsweredOutput> answered_outputs(const InferRequest& request,
-                                                           const NamedValues& outputs);
+                                                           const NamedValues& outputs,
+                                                           const ClassLabels* labels);
 
 }  // namespace stoker::serve::protocol

@@ -40,7 +40,7 @@ template <class T> void append_value(std::string& text, T value) {
 
 template <class T>
 void add_row(std::span<const std::byte> row, std::size_t length, std::size_t count,
-             std::vector<std::string>& strings) {
+             std::span<const std::string> labels, std::vector<std::string>& strings) {
   const auto at = [&](std::size_t i) { return number(element<T>(row, i)); };
   std::vector<std::size_t> order(length);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -57,13 +57,14 @@ void add_row(std::span<const std::byte> row, std::size_t length, std::size_t cou
     append_value(text, at(order[place]));
     text += ':';
     append_json_number(text, order[place]);
+    if (order[place] < labels.size()) text.append(":").append(labels[order[place]]);
   }
 }
 
 }  // namespace
 
-Classes classes_of(const TensorSpec& spec, std::span<const std::byte> elements,
-                   std::uint32_t count) {
+Classes classes_of(const TensorSpec& spec, std::span<const std::byte> elements, std::uint32_t count,
+                   std::span<const std::string> labels) {
   const bool has_rows = spec.shape.rank() > 1;
   const std::size_t rows = has_rows ? static_cast<std::size_t>(spec.shape[0]) : 1;
   const std::size_t length = rows == 0 ? 0 : spec.elements() / rows;
@@ -74,7 +75,8 @@ Classes classes_of(const TensorSpec& spec, std::span<const std::byte> elements,
   visit_dtype(spec.dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>)
       for (std::size_t row = 0; row < rows; ++row)
-        add_row<T>(elements.subspan(row * length * sizeof(T)), length, shown, classes.strings);
+        add_row<T>(elements.subspan(row * length * sizeof(T)), length, shown, labels,
+                   classes.strings);
   });
   return classes;
 }

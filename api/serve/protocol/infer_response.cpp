@@ -120,8 +120,8 @@ class ResponseWriter {
 }  // namespace
 
 InferResponse write_infer_response(const InferRequest& request, const ModelLabel& label,
-                                   const NamedValues& outputs) {
-  const std::vector<AnsweredOutput> answered = answered_outputs(request, outputs);
+                                   const NamedValues& outputs, const ClassLabels* labels) {
+  const std::vector<AnsweredOutput> answered = answered_outputs(request, outputs, labels);
   ResponseWriter writer;
   writer.begin(request, label);
   for (const AnsweredOutput& output : answered) writer.add(output);

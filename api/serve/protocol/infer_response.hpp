@@ -15,9 +15,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "stoker/api/serve/protocol/classification.hpp"
 #include "stoker/api/serve/protocol/infer_request.hpp"
 
 namespace stoker::serve::protocol {
@@ -33,11 +37,12 @@ struct InferResponse {
   std::optional<std::uint64_t> json_bytes = {};
 };
 
-/// `outputs`: computed. Does not block if they are known to the host (onnx::Known) or on a device with
-/// host_addressable memory; otherwise waits for copies to the host. Without InferRequest::outputs, all `outputs` are
-/// written. Unless the client named them, outputs that the protocol cannot express are left out.
+/// `outputs`: computed. Does not block if they are known to the host (onnx::Known) or on a device with host_addressable
+/// memory; otherwise waits for copies to the host. Without InferRequest::outputs, all `outputs` are written. `labels`:
+/// of classes; null: none. Unless the client named them, outputs that the protocol cannot express are left out.
 [[nodiscard]] InferResponse write_infer_response(const InferRequest& request,
                                                  const ModelLabel& label,
-                                                 const NamedValues& outputs);
+                                                 const NamedValues& outputs,
+                                                 const ClassLabels* labels = nullptr);
 
 }  // namespace stoker::serve::protocol

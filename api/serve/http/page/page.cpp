@@ -90,11 +90,13 @@ class Table {
   std::string rows_;
 };
 
-std::string state_of(const ServedModel& served, const ModelStatus* status) {
+std::string state_of(const ServedVersion& served, const ModelStatus* status) {
   const auto state = [](const char* kind, std::string_view text) {
     return "<span class=\"" + std::string{kind} + "\">" + html_text(text) + "</span>";
   };
-  if (!served.serving) return state("away", served.reason);
+  // Why it is not there is for operators, not for whoever sees the page.
+  if (served.state == ModelState::loading) return state("away", "it is being loaded");
+  if (!served.serving) return state("away", "it is not loaded");
   if (status == nullptr) return state("away", "it has ended");
   if (!status->model.device().ready()) return state("away", "its device is lost");
   if (status->status.draining) return state("away", "it accepts no requests");
@@ -108,18 +110,21 @@ std::string batches_of(const ServingStatus& status) {
 
 std::string models_table(const ServedModels::Map& models, std::span<const ModelStatus> statuses) {
   Table table{"Model"};
-  for (const auto& [name, served] : models) {
-    const auto found = std::ranges::find(statuses, name, &ModelStatus::name);
-    const ModelStatus* const status = found == statuses.end() ? nullptr : &*found;
-    table.add(name,
-              std::array<Cell, 6>{
-                  Cell{"Version", html_text(served.version), false},
-                  Cell{"State", state_of(served, status), false},
-                  Cell{"Inputs", status ? signature(status->model.inputs()) : "", false},
-                  Cell{"Outputs", status ? signature(status->model.outputs()) : "", false},
-                  Cell{"Batches", status ? batches_of(status->status) : "", false},
-                  Cell{"Device", status ? html_text(status->model.device().name()) : "", false}});
-  }
+  for (const auto& [name, served] : models)
+    for (const auto& [number, version] : served.versions) {
+      const std::string label = std::to_string(number);
+      const auto found = std::ranges::find_if(statuses, [&](const ModelStatus& one) {
+        return one.name == name && one.version == label;
+      });
+      const ModelStatus* const status = found == statuses.end() ? nullptr : &*found;
+      table.add(name,
+                std::array<Cell, 6>{
+                    Cell{"Version", label, false}, Cell{"State", state_of(version, status), false},
+                    Cell{"Inputs", status ? signature(status->model.inputs()) : "", false},
+                    Cell{"Outputs", status ? signature(status->model.outputs()) : "", false},
+                    Cell{"Batches", status ? batches_of(status->status) : "", false},
+                    Cell{"Device", status ? html_text(status->model.device().name()) : "", false}});
+    }
   return table.take();
 }
 

@@ -25,6 +25,9 @@ Access access_to(Place place) noexcept {
     case Place::live:
     case Place::ready:
     case Place::model_ready: return Access::open;
+    case Place::repository_index:
+    case Place::repository_load:
+    case Place::repository_unload: return Access::control;
     default: return Access::inference;
   }
 }

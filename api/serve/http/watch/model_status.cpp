@@ -12,16 +12,20 @@ Future<std::vector<ModelStatus>> statuses_of(Executor& executor, const ServedMod
   std::vector<Future<Found>> each;
   each.reserve(models.size());
   for (const auto& [name, served] : models) {
-    if (!served.serving) continue;
-    ModelStatus one{
-        .name = name, .version = served.version, .model = served.serving->model(), .status = {}};
-    each.push_back(served.serving->status().then(
-        executor, [one = std::move(one)](const Result<ServingStatus>& status) -> Result<Found> {
-          if (!status) return Found{};
-          Found found{one};
-          found->status = *status;
-          return found;
-        }));
+    for (const auto& [number, version] : served.versions) {
+      if (!version.serving) continue;
+      ModelStatus one{.name = name,
+                      .version = std::to_string(number),
+                      .model = version.serving->model(),
+                      .status = {}};
+      each.push_back(version.serving->status().then(
+          executor, [one = std::move(one)](const Result<ServingStatus>& status) -> Result<Found> {
+            if (!status) return Found{};
+            Found found{one};
+            found->status = *status;
+            return found;
+          }));
+    }
   }
   return when_all(std::move(each))
       .then(executor,

@@ -17,7 +17,7 @@ struct ModelStatus {
   ServingStatus status;
 };
 
-/// Of all models that are ready, in order. Servings that have ended are left out.
+/// Of all versions that are ready, in order. Servings that have ended are left out.
 [[nodiscard]] Future<std::vector<ModelStatus>> statuses_of(Executor& executor,
                                                            const ServedModels::Map& models);
 
