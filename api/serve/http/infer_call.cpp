@@ -101,6 +101,8 @@ void InferCall::follow(const Future<NamedValues>& work,
     cancelled = cancelled_;
   }
   if (cancelled) work.cancel();
+  // Often so for a model that was computed on this thread. To wake another one would take longer than what follows.
+  if (const Result<NamedValues>* const outcome = work.poll()) return (this->*next)(*outcome);
   static_cast<void>(
       work.then(*places_.executor, [self = Ptr{this}, next](const Result<NamedValues>& outcome) {
         self->take([&] { (*self.*next)(outcome); });
