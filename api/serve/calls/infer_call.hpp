@@ -67,7 +67,8 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
   using Answer = typename Form::Answer;
   static constexpr std::size_t small_message = std::size_t{64} << 10;
 
-  /// Precondition: the version is ready. The future always has an answer, never an error. cancel() on it cancels the request; the answer then says so.
+  /// Precondition: the version is ready. The future always has an answer, never an error. cancel() on it cancels the
+  /// request; the answer then says so.
   [[nodiscard]] static Future<Answer> start(CallPlaces places, const ServedVersion& version,
                                             protocol::ModelLabel label, Form form) {
     const Ptr call{new InferCall{std::move(places), version, std::move(label),  // NOLINT: counted
@@ -139,6 +140,8 @@ template <CallForm Form> class InferCall final : public FutureState<typename For
       cancelled = cancelled_;
     }
     if (cancelled) work.cancel();
+    // Often so for a model that was computed on this thread. To wake another one would take longer than what follows.
+    if (const Result<NamedValues>* const outcome = work.poll()) return (this->*next)(*outcome);
     static_cast<void>(
         work.then(*places_.executor, [self = Ptr{this}, next](const Result<NamedValues>& outcome) {
           self->take([&] { (*self.*next)(outcome); });

@@ -24,8 +24,8 @@ struct AnsweredOutput {
   std::shared_ptr<const void> owner = {};
 };
 
-/// In the order of the answer; classes instead of the tensor where the client wants them, with their names from `labels`,
-/// which may be null. `outputs` must outlive the result.
+/// In the order of the answer; classes instead of the tensor where the client wants them, with their names from
+/// `labels`, which may be null. `outputs` must outlive the result.
 [[nodiscard]] std::vector<AnsweredOutput> answered_outputs(const InferRequest& request,
                                                            const NamedValues& outputs,
                                                            const ClassLabels* labels);

@@ -56,9 +56,18 @@ TEST(HttpRoute, names_a_model_and_perhaps_its_version) {
   EXPECT_EQ(route("/v2/models/versions/ready").model, "versions");
 }
 
+TEST(HttpRoute, names_what_watches_a_server) {
+  EXPECT_EQ(route("/").place, Place::page);
+  EXPECT_EQ(route("/metrics").place, Place::metrics);
+  EXPECT_EQ(route("/v2/models/faces/stats").place, Place::model_stats);
+  EXPECT_EQ(route("/v2/models/faces/versions/3/stats").version, "3");
+  EXPECT_EQ(route("/v2/models/stats").place, Place::stats);
+  EXPECT_EQ(route("/v2/models/stats/versions/1").model, "stats");
+}
+
 TEST(HttpRoute, is_nowhere_for_what_the_protocol_does_not_have) {
   for (const char* target :
-       {"/", "/v1", "/v2/repository", "/v2/repository/models/m", "/v2/health", "/v2/health/up",
+       {"/v1", "/v2/repository", "/v2/repository/models/m", "/v2/health", "/v2/health/up",
         "/v2/models/m/x", "/v2/models/m/versions", "/v2/models/m/ready/x", "/metrics/x"})
     EXPECT_EQ(route(target).place, Place::nowhere) << target;
 }
