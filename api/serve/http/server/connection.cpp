@@ -16,7 +16,6 @@ namespace stoker::serve::http {
 namespace {
 
 namespace asio = boost::asio;
-using boost::system::error_code;
 
 constexpr std::size_t head_read_bytes = std::size_t{8} << 10;
 constexpr std::size_t body_read_bytes = std::size_t{64} << 10;
