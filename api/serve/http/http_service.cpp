@@ -260,7 +260,7 @@ HttpService::HttpService(const System& system, std::shared_ptr<const ServedModel
   state_->places = {system.shared_executor(), &system.blocking()};
   state_->lanes = std::make_shared<serve::http::RequestLanes>(system.trace());
   state_->ready =
-      std::make_shared<serve::http::Readiness>(*state_->places.executor, *state_->places.pool);
+      std::make_shared<serve::Readiness>(*state_->places.executor, *state_->places.pool);
   state_->metrics = &system.metrics();
   state_->models = std::move(models);
   state_->options = std::move(options);
