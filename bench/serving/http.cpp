@@ -139,7 +139,7 @@ void serving_http(Context& context) {
   models->set("null", start_serving(system.supervisor(), echo, {.name = "null over http"}));
   const Serving encoder = start_serving(
       system.supervisor(), load_model(folder.path() / "encoder" / "model.onnx", {.device = cpu}),
-      {.name = "encoder over http", .batch_size = 32});
+      {.name = "encoder over http", .batch_size = 32, .sizes = {1, 2, 4, 8, 16, 32}});
   models->set("encoder", encoder);
   const HttpService service{system, models};
   LoopThread thread;
