@@ -64,8 +64,9 @@ std::shared_ptr<const ModelRepository> ServedRepository::for_clients() const {
   return words_->control == "explicit" ? repository_ : nullptr;
 }
 
-void ServedRepository::load(const Describe& describe) const {
+void ServedRepository::load(const Describe& describe, const Future<void>& stopped) const {
   for (const std::string& name : names_) {
+    if (stopped.ready()) return;
     std::cout << printable(name) << ": loading" << std::endl;
     const Result<void> loaded = repository_->load(name).wait();
     const ServedModels::Snapshot models = served_->snapshot();

@@ -45,9 +45,9 @@ class ServedRepository {
 
   /// The repository if clients may control it, else null.
   [[nodiscard]] std::shared_ptr<const ModelRepository> for_clients() const;
-  /// Loads what is to be loaded at the start, and describes each version. Throws what a model throws that is not
-  /// loaded; under --control poll it is only told.
-  void load(const Describe& describe) const;
+  /// Loads what is to be loaded at the start, until `stopped`, and describes each version. Throws what a model throws
+  /// that is not loaded; under --control poll it is only told.
+  void load(const Describe& describe, const Future<void>& stopped) const;
   void start_poll(const boost::asio::any_io_executor& executor,
                   std::optional<RepositoryPoll>& poll) const;
 

@@ -121,10 +121,12 @@ int check(const ServeWords& words, const NamedFiles& models) {
   }
   auto served = std::make_shared<ServedModels>();
   if (const auto repository = repository_of(system, words, models, served))
-    repository->load([](const std::string& name, const Serving& serving) {
-      describe(name, serving);
-      describe_more(serving);
-    });
+    repository->load(
+        [](const std::string& name, const Serving& serving) {
+          describe(name, serving);
+          describe_more(serving);
+        },
+        Promise<void>{}.future());
   return ok;
 }
 
@@ -235,7 +237,7 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
     served->set(name, serving);
     describe(name, serving);
   }
-  if (repository && !stopped.ready()) repository->load(&describe);
+  if (repository) repository->load(&describe, stopped);
   if (!stopped.ready()) std::cout << "ready" << std::endl;
   stopped.wait();
   std::cout << "ending" << std::endl;

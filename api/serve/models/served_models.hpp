@@ -91,8 +91,9 @@ class ServedModels {
   void set(const std::string& name, const Serving& serving);
   /// Whether there was one.
   bool remove(std::string_view name);
-  /// Changes the versions of a model in one step; adds the model if there was none of that name. `change` must not call
-  /// this object. Throws invalid_argument for an empty name, and what `change` throws; then nothing has changed.
+  /// Changes the versions of a model in one step; adds the model if there was none of that name, and removes it if it
+  /// has neither versions nor a reason after that. `change` must not call this object. Throws invalid_argument for an
+  /// empty name, and what `change` throws; then nothing has changed.
   void update(const std::string& name, const std::function<void(ServedModel&)>& change);
 
   /// Never null.
