@@ -378,8 +378,9 @@ void Run::leave(const SegmentPtr& segment) {
   if (const auto& end = segment->loop_end) {
     OpenLoops::Loop& loop = loops_.innermost(end->loop, end->place->given.size());
     loop.rounds += static_cast<std::int64_t>(end->rounds);
+    const std::size_t stacked = end->given.size() - end->place->joined;
     for (std::size_t i = 0; i < end->given.size(); ++i)
-      loop.given[i].push_back({tensor_of(end->given[i]), static_cast<std::int64_t>(end->rounds)});
+      loop.given[i].push_back({tensor_of(end->given[i]), i < stacked && end->rounds == 1});
   }
   parameters_ = std::move(alive);
   results_.clear();
@@ -414,7 +415,7 @@ void Run::end_round(const Segment::LoopEnd& end, bool goes_on) {
     // Cuts in the rounds may have led to other extents and types of what they gave.
     Values given;
     for (std::size_t i = 0; i < loop.given.size(); ++i) {
-      parameters_.push_back(stacked_on(device_, loop.given[i], options_));
+      parameters_.push_back(put_together_on(device_, loop.given[i], options_));
       step.given.push_back(parameters_.back().spec());
       given.emplace_back(parameters_.back(), end.place->given[i]);
     }
