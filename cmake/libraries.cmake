@@ -259,9 +259,9 @@ if(STOKER_BUILD_COMMAND AND script_sources)
   stoker_program(stoker_onnx_command stoker-onnx "${STOKER_LIBEXEC}" ${folder}/onnx/onnx_main.cpp
                  ${folder}/verbs/onnx.cpp ${folder}/onnx/onnx_cases.cpp ${folder}/onnx/onnx_info.cpp
                  ${folder}/onnx/onnx_plan.cpp ${folder}/onnx/onnx_shapes.cpp ${folder}/onnx/onnx_bench.cpp
-                 ${folder}/onnx/onnx_export.cpp ${folder}/onnx/onnx_options.cpp
+                 ${folder}/onnx/onnx_batching.cpp ${folder}/onnx/onnx_export.cpp ${folder}/onnx/onnx_options.cpp
                  ${folder}/predict/input_value.cpp)
-  target_link_libraries(stoker_onnx_command PRIVATE stoker_model)
+  target_link_libraries(stoker_onnx_command PRIVATE stoker_serve)
   stoker_compile_together(stoker_onnx_command 3)
   stoker_program(stoker_predict stoker-predict "${STOKER_LIBEXEC}" ${folder}/predict/predict_main.cpp
                  ${folder}/verbs/predict.cpp ${folder}/predict/predict_inputs.cpp

@@ -36,7 +36,7 @@ find "${libraries[@]}" tests bench examples -name '*.?pp' -print0 | sort -z |
             "pipeline/protobuf pipeline/onnx/graph pipeline/onnx/reading pipeline/onnx/writing " \
             "pipeline/script/lua pipeline/script/operations pipeline/script/run pipeline/script/library " \
             "api/observe api/script api/tensor/core api/tensor/views api/tensor/math api/tensor/transforms api/tensor/io " \
-            "api/onnx/types api/onnx/core api/onnx/loops api/onnx/tabular api/onnx/optimize api/onnx/run api/onnx/exporting api/onnx/exports api/onnx/passes api/onnx/operators " \
+            "api/onnx/types api/onnx/core api/onnx/loops api/onnx/times api/onnx/tabular api/onnx/optimize api/onnx/run api/onnx/exporting api/onnx/exports api/onnx/passes api/onnx/operators " \
             "api/nn/graph api/nn/functional api/nn/layers api/data api/train/optim api/train/model api/train/loop " \
             "api/script/functions api/train/script api/model/core api/model/script api/serve api/serve/protocol api/serve/models api/serve/repository api/serve/calls api/serve/http api/serve/http/watch api/serve/http/page api/serve/http/security api/serve/http/encoding api/serve/http/server api/serve/grpc api/command_line api/command_line/words api/command_line/onnx api/command_line/predict api/command_line/serve api/command_line/verbs", names, " ")
       for (i in names) order[names[i]] = i + 0

@@ -73,6 +73,10 @@ DeviceClient::DeviceClient(std::shared_ptr<CommandScheduler> scheduler,
       context_{context},
       commands_{std::make_shared<CommandPool>(scheduler_->backend(), context_.clock)} {}
 
+bool DeviceClient::wants_timing() const noexcept {
+  return context_.observer && context_.observer->wants_timing();
+}
+
 const DeviceInfo& DeviceClient::info() const noexcept { return scheduler_->info(); }
 
 bool DeviceClient::is_lost() const noexcept { return scheduler_->is_lost(); }

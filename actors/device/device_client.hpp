@@ -75,6 +75,8 @@ class DeviceClient final : public std::enable_shared_from_this<DeviceClient> {
   [[nodiscard]] Executor& executor() const noexcept { return *context_.executor; }
   [[nodiscard]] const ActorRef<DeviceActor>& actor() const noexcept { return actor_; }
   [[nodiscard]] LiveBuffers& buffers() noexcept { return buffers_; }
+  /// Whether what runs now is timed (CommandState::step_timings()).
+  [[nodiscard]] bool wants_timing() const noexcept;
   /// How many there are now; each counts itself.
   [[nodiscard]] std::atomic<std::size_t>& pipelines() noexcept { return pipelines_; }
   [[nodiscard]] DeviceExtensions& services() noexcept { return services_; }

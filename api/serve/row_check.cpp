@@ -100,7 +100,7 @@ RowLayout checked_layout(const AnyModel& model, const NamedValues& sample) {
   if (sample.empty())
     if (const onnx::ValueInfo* const input = RowSamples::with_free_dimension(model, layout)) {
       layout.keep_apart("input '" + input->name +
-                        "' has another free dimension, and the options have no sample");
+                        "' has another free dimension, and there is no sample");
       return layout;
     }
   const RowSamples samples = RowSamples::of(model, layout, sample);

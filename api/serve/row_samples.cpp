@@ -18,21 +18,12 @@ float mixed(std::uint32_t place) {
   return static_cast<float>((place ^ (place >> 16U)) >> 8U) / static_cast<float>(1U << 24U);
 }
 
-/// Numbers that any model takes: from 0 to 1, and unlike in rows 1 and 2.
-onnx::Value made_up(const onnx::ValueInfo& input, std::size_t axis, std::size_t row) {
+/// One row of an input.
+onnx::Value row_of(const onnx::ValueInfo& input, std::size_t axis, std::size_t row) {
   std::vector<std::int64_t> extents;
   for (const onnx::Dimension& dimension : *input.type.dims)
     extents.push_back(extents.size() == axis ? 1 : dimension.extent.value());
-  const Shape shape = Shape::make(extents, "serving");
-  const DType dtype = onnx::carrier_of(input.type.element).value();
-  std::vector<float> numbers;
-  for (std::int64_t i = 0; i < shape.elements(); ++i)
-    numbers.push_back(mixed(2 * static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(row)));
-  if (!is_float(dtype)) {
-    for (float& number : numbers) number = std::round(number);
-    if (!numbers.empty()) numbers.front() = static_cast<float>(row - 1);  // so that they differ
-  }
-  return {as_type(tensor(numbers, shape), dtype).eval(), input.type.element};
+  return made_up(input.type.element, Shape::make(extents, "serving"), row);
 }
 
 /// The same numbers in reverse order, and floats moved towards 1/2.
@@ -53,6 +44,19 @@ RowSamples::Row unlike(const RowSamples::Row& row) {
 
 }  // namespace
 
+onnx::Value made_up(onnx::ElementType element, const Shape& shape, std::size_t row) {
+  const DType dtype = onnx::carrier_of(element).value();
+  std::vector<float> numbers;
+  numbers.reserve(static_cast<std::size_t>(shape.elements()));
+  for (std::int64_t i = 0; i < shape.elements(); ++i)
+    numbers.push_back(mixed(2 * static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(row)));
+  if (!is_float(dtype)) {
+    for (float& number : numbers) number = std::round(number);
+    if (!numbers.empty()) numbers.front() = static_cast<float>(row - 1);  // so that they differ
+  }
+  return {as_type(tensor(numbers, shape), dtype).eval(), element};
+}
+
 const onnx::ValueInfo* RowSamples::with_free_dimension(const AnyModel& model,
                                                        const RowLayout& layout) {
   for (std::size_t i = 0; i < model.inputs().size(); ++i) {
@@ -69,7 +73,7 @@ RowSamples RowSamples::of(const AnyModel& model, const RowLayout& layout,
   if (sample.empty()) {
     for (std::size_t i = 0; i < model.inputs().size(); ++i)
       for (std::size_t row = 0; row < 2; ++row)
-        samples.rows_[row].push_back(made_up(model.inputs()[i], layout.input_axis(i), row + 1));
+        samples.rows_[row].push_back(row_of(model.inputs()[i], layout.input_axis(i), row + 1));
   } else {
     const CheckedRequest request = layout.check(model, sample);
     for (std::size_t i = 0; i < request.values.size(); ++i) {

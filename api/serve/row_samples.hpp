@@ -14,6 +14,10 @@
 
 namespace stoker::serve {
 
+/// Numbers from 0 to 1 that any model takes, whole ones for integers; rows 1 and 2 have other ones. Precondition: the
+/// element type has a carrier.
+[[nodiscard]] onnx::Value made_up(onnx::ElementType element, const Shape& shape, std::size_t row);
+
 class RowSamples {
  public:
   /// One value for each input of the model; one that is omitted is not given.

@@ -43,6 +43,19 @@ class OnnxInfo : public CommandFolder {
         .text(3, "1.2")
         .message(14, onnx::Message{}.text(1, "author").text(2, "somebody"));
   }
+  /// y = x - the mean of x over an axis.
+  static onnx::Message centred(std::int64_t axis, const std::vector<onnx::Message>& dims) {
+    const onnx::Message shape = onnx::tensor_type(ElementType::f32, dims);
+    const onnx::Message axes = onnx::Message{}.text(1, "axes").integer(8, axis).integer(20, 7);
+    onnx::Message graph;
+    graph
+        .messages(
+            1,
+            onnx::node("ReduceMean", {"x"}, {"mean"}, {axes}).add("Sub", {"x", "mean"}, {"y"}).all)
+        .message(11, onnx::value_info("x", shape))
+        .message(12, onnx::value_info("y", shape));
+    return onnx::model(std::move(graph));
+  }
 };
 
 TEST_F(OnnxInfo, says_what_a_file_holds) {
@@ -109,6 +122,51 @@ TEST_F(OnnxInfo, says_what_stays_in_f32) {
   const CommandResult wrong = info({"--precision", "half"});
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_TRUE(contains(wrong.err, "full,f16,bf16")) << wrong.err;
+}
+
+TEST_F(OnnxInfo, says_along_which_axes_requests_would_be_joined) {
+  write_model(centred(1, {symbol("batch"), extent(3)}));
+  const CommandResult text = info({"--batching", "--device", "cpu"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_TRUE(
+      text.out.ends_with("all nodes are supported\n"
+                         "batching: requests are joined\n"
+                         "  input 'x' along axis 0\n"
+                         "  output 'y' along axis 0\n"))
+      << text.out;
+  const auto all = parsed(info({"--batching", "--json", "--device", "cpu"}));
+  EXPECT_EQ(all["batching"],
+            (nlohmann::json{{"joins", true}, {"inputs", {{"x", 0}}}, {"outputs", {{"y", 0}}}}));
+  EXPECT_FALSE(all.contains("plan"));
+  EXPECT_FALSE(parsed(info({"--json"})).contains("batching"));
+}
+
+TEST_F(OnnxInfo, says_why_requests_would_run_one_at_a_time) {
+  const auto why = [&](const onnx::Message& model) {
+    write_model(model);
+    const auto batching = parsed(info({"--batching", "--json", "--device", "cpu"}))["batching"];
+    EXPECT_EQ(batching["joins"], false);
+    return batching["why"];
+  };
+  EXPECT_EQ(why(centred(0, {symbol("batch"), extent(3)})),
+            "rows of output 'y' depend on the rows beside them, or on chance");
+  EXPECT_EQ(why(centred(1, {extent(2), extent(3)})), "input 'x' has no free first dimension");
+  const CommandResult text = info({"--batching", "--device", "cpu"});
+  EXPECT_TRUE(text.out.ends_with(
+      "batching: requests run one at a time: input 'x' has no free first dimension\n"))
+      << text.out;
+}
+
+TEST_F(OnnxInfo, takes_the_extents_for_its_check_from_the_words) {
+  write_model(centred(1, {symbol("batch"), symbol("width")}));
+  const auto batching = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--batching", "--json", "--device", "cpu"});
+    return parsed(info(std::move(words)))["batching"];
+  };
+  EXPECT_EQ(batching({})["why"], "input 'x' has another free dimension, and there is no sample");
+  EXPECT_EQ(batching({"--shape", "x=1x4"})["joins"], true);
+  EXPECT_EQ(batching({"--input", "x=zeros:2x4"})["joins"], true);
+  EXPECT_EQ(info({"--shape", "x=1x4"}).exit_code, 2) << "without a run it means nothing";
 }
 
 TEST_F(OnnxInfo, gives_the_same_as_json) {

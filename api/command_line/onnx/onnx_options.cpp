@@ -12,4 +12,12 @@ onnx::LoadOptions load_options(const Device& device, const OnnxPassWords& words)
           .precision = onnx::parse_precision(words.precision).value()};
 }
 
+LoadModelOptions model_options(const Device& device, const OnnxPassWords& words) {
+  const onnx::LoadOptions options = load_options(device, words);
+  return {.device = device,
+          .optimize = options.optimize,
+          .without = options.without,
+          .precision = options.precision};
+}
+
 }  // namespace stoker::command_line

@@ -56,7 +56,8 @@ std::vector<std::int64_t> extents_of(const onnx::ValueInfo& value, const Symbols
   return extents;
 }
 
-onnx::Value zeros_of(const onnx::ValueInfo& value, const std::vector<std::int64_t>& extents) {
+onnx::Value filled(const onnx::ValueInfo& value, const std::vector<std::int64_t>& extents,
+                   const Fill& fill) {
   const Shape shape = Shape::make(extents, op);
   const onnx::ElementType element = value.type.element;
   if (element == onnx::ElementType::string && shape.elements() > most_texts)
@@ -66,8 +67,7 @@ onnx::Value zeros_of(const onnx::ValueInfo& value, const std::vector<std::int64_
     return onnx::Texts{
         .shape = shape,
         .strings = std::vector<std::string>(static_cast<std::size_t>(shape.elements()))};
-  const auto carrier = onnx::carrier_of(element);
-  return {zeros(shape, carrier.value_or(DType::f32)), carrier ? element : onnx::ElementType::f32};
+  return fill(onnx::carrier_of(element) ? element : onnx::ElementType::f32, shape);
 }
 
 }  // namespace
@@ -88,6 +88,14 @@ onnx::NamedValues values_for(const std::vector<Input>& inputs, const InputWords&
 onnx::NamedValues with_zeros(const std::vector<Input>& inputs,
                              const std::vector<NamedShape>& shapes,
                              const onnx::NamedValues& given) {
+  return with_values(inputs, shapes, given, [](onnx::ElementType element, const Shape& shape) {
+    return onnx::Value{zeros(shape, onnx::carrier_of(element).value()), element};
+  });
+}
+
+onnx::NamedValues with_values(const std::vector<Input>& inputs,
+                              const std::vector<NamedShape>& shapes, const onnx::NamedValues& given,
+                              const Fill& fill) {
   onnx::NamedValues values = given;
   Symbols symbols;
   std::map<std::string, std::vector<std::int64_t>, std::less<>> extents;
@@ -110,7 +118,7 @@ onnx::NamedValues with_zeros(const std::vector<Input>& inputs,
                                          ": a plan is made for tensors only");
     values.emplace(
         value.name,
-        zeros_of(value, found != extents.end() ? found->second : extents_of(value, symbols)));
+        filled(value, found != extents.end() ? found->second : extents_of(value, symbols), fill));
   }
   return values;
 }

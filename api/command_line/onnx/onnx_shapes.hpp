@@ -5,6 +5,7 @@
 // maps without a value; limit_exceeded for an input of very many texts; those of value_for() (input_value.hpp).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace stoker::command_line {
 /// An extent of this input is neither in the file nor given.
 [[nodiscard]] Error unknown_extents(const onnx::ValueInfo& value);
 
+/// Makes the values of an input. The element type has a carrier.
+using Fill = std::function<onnx::Value(onnx::ElementType, const Shape&)>;
+
 /// Those that the words name.
 [[nodiscard]] onnx::NamedValues values_for(const std::vector<onnx::Description::Input>& inputs,
                                            const InputWords& words);
@@ -25,5 +29,9 @@ namespace stoker::command_line {
 [[nodiscard]] onnx::NamedValues with_zeros(const std::vector<onnx::Description::Input>& inputs,
                                            const std::vector<NamedShape>& shapes,
                                            const onnx::NamedValues& given);
+/// The same with other tensors in place of zeros. Texts are empty. An input of any element type has f32.
+[[nodiscard]] onnx::NamedValues with_values(const std::vector<onnx::Description::Input>& inputs,
+                                            const std::vector<NamedShape>& shapes,
+                                            const onnx::NamedValues& given, const Fill& fill);
 
 }  // namespace stoker::command_line

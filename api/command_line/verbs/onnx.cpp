@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "stoker/api/command_line/onnx/onnx_batching.hpp"
 #include "stoker/api/command_line/onnx/onnx_bench.hpp"
 #include "stoker/api/command_line/onnx/onnx_cases.hpp"
 #include "stoker/api/command_line/onnx/onnx_export.hpp"
@@ -128,10 +129,11 @@ int info(const OnnxInfoWords& words) {
   const bool narrows = words.passes.precision != "full";
   std::optional<System> system;
   onnx::Model loaded;
-  if ((words.plan || narrows) && code == ok) {
+  if ((words.plan || words.batching || narrows) && code == ok) {
     system.emplace();
     if (words.plan) system->trace().enable();  // for the times of kernels
-    loaded = onnx::load(file, load_options(system->device(words.device), words.passes));
+    if (words.plan || narrows)
+      loaded = onnx::load(file, load_options(system->device(words.device), words.passes));
     if (narrows) model = loaded.info();
   }
   nlohmann::json made;
@@ -145,6 +147,13 @@ int info(const OnnxInfoWords& words) {
       made["plan"] = to_json(plan);
     else
       std::cout << '\n' << to_text(plan);
+  }
+  if (words.batching && code == ok) {
+    const Batching batching = batching_of(system->device(words.device), model.inputs, words);
+    if (words.json)
+      made["batching"] = to_json(batching);
+    else
+      std::cout << (words.plan ? "\n" : "") << to_text(batching);
   }
   if (words.json) print_json(made);
   return code;

@@ -1,6 +1,8 @@
 #include "onnx_words.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 
 #include "stoker/api/command_line/numbers.hpp"
@@ -80,26 +82,35 @@ CLI::App* add_onnx_info_words(CLI::App& verb, OnnxInfoWords& words) {
       "--plan", words.plan,
       "Trace it and run it, on zeros unless --input says other values: programs, kernels, memory, "
       "cuts and what was folded");
-  add_named_shapes(*info, "--shape", words.shapes,
-                   "The extents of an input for --plan, NAME=1x3x240x320; may be repeated")
-      ->needs(plan);
-  add_input_words(*info, words.inputs,
-                  "The value of an input for --plan, a .npy or .pb file or zeros:1x3x240x320; may "
-                  "be repeated")
-      ->needs(plan);
-  info->add_option("--device", words.device, "Where --plan runs: cpu, vulkan, vulkan:0, …");
-  for (CLI::Option* const option : add_pass_words(*info, words.passes)) option->needs(plan);
+  CLI::Option* const batching =
+      info->add_flag("--batching", words.batching,
+                     "Run it a few times, and say whether the requests of a serving would share "
+                     "its runs, or why they would not");
+  std::vector<CLI::Option*> of_runs{
+      add_named_shapes(*info, "--shape", words.shapes,
+                       "The extents of an input for a run, NAME=1x3x240x320; may be repeated"),
+      add_input_words(*info, words.inputs,
+                      "The value of an input for a run, a .npy or .pb file or zeros:1x3x240x320; "
+                      "may be repeated")};
+  std::ranges::copy(add_pass_words(*info, words.passes), std::back_inserter(of_runs));
+  info->parse_complete_callback([plan, batching, of_runs] {
+    if (plan->count() > 0 || batching->count() > 0) return;
+    for (const CLI::Option* const option : of_runs)
+      if (option->count() > 0) throw CLI::RequiresError(option->get_name(), "--plan or --batching");
+  });
+  info->add_option("--device", words.device, "Where it runs: cpu, vulkan, vulkan:0, …");
   CLI::Option* const json =
-      info->add_flag("--json", words.json, "The same, with the plan if it is asked for, as JSON");
+      info->add_flag("--json", words.json, "The same, with what else is asked for, as JSON");
   info->add_flag("--dot", words.dot, "The graph for Graphviz instead: dot -Tsvg")
       ->excludes(json)
-      ->excludes(plan);
+      ->excludes(plan)
+      ->excludes(batching);
   info->footer(
       "An input without --shape has the extents of the file; symbols take those of inputs that "
       "have one.\n--precision f16 or bf16 also says which nodes stay in f32, and why.\nText of the "
       "file that a terminal would obey, or that is no UTF-8, is shown as "
       "\\xNN. Exit code 0: all nodes\nare supported; 1: the file is damaged or its graph not in "
-      "order, or the plan fails; 2: wrong words; 3: there is\nno such file, device or input, or "
+      "order, or a run fails; 2: wrong words; 3: there is\nno such file, device or input, or "
       "nodes "
       "are not supported, which are listed with the reasons.");
   return info;

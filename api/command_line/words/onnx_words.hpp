@@ -42,6 +42,7 @@ struct OnnxInfoWords {
   OnnxPassWords passes;
   bool json = false;
   bool plan = false;
+  bool batching = false;
   bool dot = false;
 };
 

@@ -23,7 +23,8 @@ namespace stoker::onnx {
 struct LoopState {
   bool goes_on = true;
   Values states = {};  ///< the states that the next round starts from, or the final ones
-  Values given = {};   ///< after the last round, if rounds were separated: their outputs, stacked
+  /// After the last round, if rounds were separated: their outputs, stacked or joined.
+  Values given = {};
   std::size_t together = 0;  ///< rounds to trace until the next part(); 0: any number
 };
 
@@ -33,8 +34,10 @@ struct RoundResult {
   Values before, after;  ///< states, as many
   /// The names of the states in the body.
   std::span<const std::string_view> names;
-  /// The tensors to be stacked, of each round since the last part().
+  /// The tensors to be stacked, of each round since the last part(). They stay valid at cuts.
   std::vector<Values> given;
+  /// So many of the last of these, in each round, are joined along their first axis instead.
+  std::size_t joined = 0;
   std::size_t together = 1;  ///< LoopState::together of the next rounds
 };
 

@@ -28,9 +28,10 @@ struct LoopPlace {
   /// Elements that the loop has read of tensors from before it, by the tensors' positions; they stay
   /// known.
   std::vector<std::pair<std::size_t, Known>> answers = {};
-  std::vector<ElementType> given = {};  ///< types of a round's outputs that are stacked
-  std::size_t together = 1;             ///< rounds to trace until the next part()
-  bool has_key = false;                 ///< whether each round has a random key of its own
+  std::vector<ElementType> given = {};  ///< types of a round's outputs that are stacked or joined
+  std::size_t joined = 0;    ///< so many of the last of them are joined along their first axis
+  std::size_t together = 1;  ///< rounds to trace until the next part()
+  bool has_key = false;      ///< whether each round has a random key of its own
   /// Rounds since the first part(). Not part of the key, which has the elements of the states that depend
   /// on it.
   std::size_t rounds = 0;
@@ -51,7 +52,7 @@ struct RoundEnd {
   std::optional<Tensor> condition = {};  ///< is read; its first byte decides
   bool goes_on = false;                  ///< decides if there is no condition
   std::size_t rounds = 0;                ///< that end here
-  /// Outputs to be stacked: of one round, or of several, already stacked.
+  /// Outputs to be stacked or joined: of one round, or of several, already stacked or joined.
   std::vector<Tensor> given = {};
 };
 /// How the walk continues.

@@ -97,10 +97,14 @@ class Walk::LoopRounds final : public Rounds {
         if (const auto known = walk_.answers_.find(around_[i]); known != walk_.answers_.end())
           place->answers.emplace_back(i, known->second);
     end.rounds = round.given.size();
+    place->joined = round.joined;
+    const std::size_t stacked = round.given[0].size() - round.joined;
     for (std::size_t i = 0; i < round.given[0].size(); ++i) {
       std::vector<Tensor> each;
       for (const Values& given : round.given) each.push_back(given[i].tensor());
-      end.given.push_back(each.size() == 1 ? each[0] : stack(each));
+      end.given.push_back(each.size() == 1 ? each[0]
+                          : i < stacked    ? stack(each)
+                                           : concatenate(each));
       place->given.push_back(round.given[0][i].type());
     }
     place->together = round.together;

@@ -12,11 +12,10 @@
 
 namespace stoker::onnx {
 
-/// Outputs of rounds that are stacked: the tensor of one round, or the tensors of several along a
-/// new first axis.
+/// Outputs of rounds: a tensor that is to be stacked, or several along the first axis, stacked already or to be joined.
 struct GivenByRounds {
   Tensor tensor;
-  std::int64_t rounds = 1;
+  bool is_single = true;
 };
 
 class OpenLoops {
@@ -24,7 +23,8 @@ class OpenLoops {
   struct Loop {
     LoopId id;
     std::int64_t rounds = 0;
-    std::vector<std::vector<GivenByRounds>> given = {};  ///< for each result that is stacked
+    std::vector<std::vector<GivenByRounds>> given =
+        {};  ///< for each result that is stacked or joined
   };
   /// The innermost loop; opens the loop `id` if that is not open yet.
   [[nodiscard]] Loop& innermost(LoopId id, std::size_t given);
@@ -35,9 +35,10 @@ class OpenLoops {
   std::vector<Loop> open_;
 };
 
-/// Stacks all rounds along a new first axis, by copies, so that different numbers of rounds need no programs
-/// of their own. Throws shape_mismatch or dtype_mismatch if they differ. Precondition: there is at least one.
-[[nodiscard]] Tensor stacked_on(const Device& device, std::span<const GivenByRounds> rounds,
-                                const CommandOptions& options);
+/// Puts the tensors of all rounds behind one another along the first axis, by copies, so that different numbers of
+/// rounds need no programs of their own. Throws shape_mismatch or dtype_mismatch if they differ. Precondition: there is
+/// at least one.
+[[nodiscard]] Tensor put_together_on(const Device& device, std::span<const GivenByRounds> rounds,
+                                     const CommandOptions& options);
 
 }  // namespace stoker::onnx

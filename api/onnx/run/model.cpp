@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/onnx/optimize/narrowing.hpp"
@@ -145,8 +146,8 @@ struct Model::State {
     }
   }
   [[nodiscard]] Run run_of(const Start& start, Plans& among, bool traces = true) {
-    return {prepared,     *described,   constants, among, device,
-            start.wanted, start.limits, max_nodes, traces};
+    return {prepared, *described,   constants,    among,     times,
+            device,   start.wanted, start.limits, max_nodes, traces};
   }
   /// Calls `function` where it may wait, with a stack for walks.
   template <class F> [[nodiscard]] auto spawn(F&& function) const {
@@ -209,6 +210,7 @@ struct Model::State {
   const std::size_t max_nodes;
   const bool may_trace;
   Plans plans;
+  KernelTimes times;
   /// What was read, before passes.
   std::shared_ptr<const ModelFile> described;
   /// The graph without the passes, for runs that give what these took for a constant. Null where there is no need.
@@ -235,11 +237,13 @@ ModelStats Model::stats() const {
   state_->fork.check("onnx.stats").value();
   ModelStats stats;
   Constants::Counted counted;  // both graphs of a model may read one weight
-  for (const State* state = state_.get(); state != nullptr; state = state->as_read.get()) {
+  for (State* state = state_.get(); state != nullptr; state = state->as_read.get()) {
     stats += state->plans.counts();
     stats.weight_bytes += state->constants.device_bytes(counted);
     stats.plan_bytes += state->plans.bytes();
+    std::ranges::move(state->times.list(), std::back_inserter(stats.times));
   }
+  std::ranges::stable_sort(stats.times, std::ranges::greater{}, &KernelTime::total);
   return stats;
 }
 

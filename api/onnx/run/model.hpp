@@ -40,6 +40,7 @@
 #include "stoker/api/onnx/run/description.hpp"
 #include "stoker/api/onnx/run/plan_description.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
+#include "stoker/api/onnx/times/kernel_time.hpp"
 #include "stoker/pipeline/onnx/graph/model_file.hpp"
 
 namespace stoker {
@@ -114,6 +115,11 @@ struct ModelStats : PlanCounts {
   /// so plans that do not run at the same time may share it. Not counted: the device's code for kernels, and the
   /// host's memory of a plan.
   std::uint64_t plan_bytes = 0;
+  /// The times of kernels on the device, the longest in total first: of runs that began while the system's trace was
+  /// enabled (System::trace()) and have ended. Runs of bindings, and steps that the host drives, are not timed. Kernels
+  /// of one name that compute the same nodes share an entry, whatever plan they belong to. At most 4096 entries have a
+  /// name; all other kernels share one without.
+  std::vector<KernelTime> times = {};
 };
 
 class Model {

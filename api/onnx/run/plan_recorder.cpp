@@ -1,7 +1,5 @@
 #include "stoker/api/onnx/run/plan_recorder.hpp"
 
-#include <algorithm>
-
 #include "stoker/actors/device/device_client.hpp"
 #include "stoker/api/command.hpp"
 #include "stoker/api/tensor/core/values.hpp"
@@ -27,52 +25,30 @@ void count(const Node& node, std::vector<Folded>& among,
 
 }  // namespace
 
-void PlanRecorder::mark() {
-  made_.push_back({expr::Node::next_serial(), open_.empty() ? nullptr : open_.back()});
-}
-
-void PlanRecorder::begins(const Node& node) {
-  mark();
-  open_.push_back(&node);
-}
+void PlanRecorder::begins(const Node& node) { marks_.begins(node); }
 
 void PlanRecorder::ends(const Node& node, ComputedBy by) {
-  mark();
-  open_.pop_back();
+  marks_.ends();
   ++plan_.nodes;
   if (node.inputs.empty() && by == ComputedBy::constants) return;  // it is one
   if (by == ComputedBy::constants) count(node, plan_.constant, constant_);
   if (by == ComputedBy::host) count(node, plan_.on_host, on_host_);
 }
 
-std::vector<std::string> PlanRecorder::nodes_of(const expr::Extracted& extracted,
-                                                std::span<const std::uint32_t> origins) const {
-  std::vector<const Node*> nodes;
-  for (const std::uint32_t origin : origins) {
-    if (origin >= extracted.size()) continue;
-    const auto made =
-        std::ranges::lower_bound(made_, extracted.node(origin).serial(), {}, &Made::serial);
-    if (made == made_.end() || made->node == nullptr) continue;
-    if (std::ranges::find(nodes, made->node) == nodes.end()) nodes.push_back(made->node);
-  }
-  std::vector<std::string> places;
-  places.reserve(nodes.size());
-  for (const Node* node : nodes) places.push_back(node->place());
-  return places;
-}
-
 Step PlanRecorder::step_of(const expr::Extracted& extracted,
                            const expr::LoweredProgram::Step& lowered) const {
   if (!lowered.pipeline)
-    return {.host = lowered.host->name(), .nodes = nodes_of(extracted, lowered.origins.at(0))};
+    return {.host = lowered.host->name(),
+            .nodes = places_of(marks_.nodes_of(extracted, lowered.origins.at(0)))};
   const PipelinePlan& plan = lowered.pipeline->plan();
   Step step{.host = {}, .arena_bytes = plan.arena.bytes};
   for (const PlannedStage& planned : plan.stages) {
     const GraphStage& stage = plan.graph.stages()[planned.stage];
-    Kernel kernel{.name = stage.kernel->name,
-                  .inputs = {},
-                  .outputs = {},
-                  .nodes = nodes_of(extracted, lowered.origins.at(planned.stage))};
+    Kernel kernel{
+        .name = stage.kernel->name,
+        .inputs = {},
+        .outputs = {},
+        .nodes = places_of(marks_.nodes_of(extracted, lowered.origins.at(planned.stage)))};
     for (const ValueId value : stage.inputs)
       kernel.inputs.push_back(*plan.graph.values()[value].spec);
     for (const ValueId value : stage.outputs)
@@ -84,7 +60,6 @@ Step PlanRecorder::step_of(const expr::Extracted& extracted,
 
 void PlanRecorder::add_segment(std::span<const Tensor> results, std::span<const Tensor> parameters,
                                SegmentPtr made) {
-  mark();
   PlanDescription::Segment& segment = plan_.segments.emplace_back();
   segment_ = std::move(made);
   program_ = {};

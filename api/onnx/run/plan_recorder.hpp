@@ -10,6 +10,7 @@
 #include "stoker/api/onnx/run/plan_description.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
 #include "stoker/api/onnx/run/walk.hpp"
+#include "stoker/api/onnx/times/node_marks.hpp"
 #include "stoker/pipeline/tensor/program/extraction.hpp"
 
 namespace stoker::onnx {
@@ -36,22 +37,12 @@ class PlanRecorder final : public WalkObserver {
   [[nodiscard]] const OpenProgram& program() const noexcept { return program_; }
 
  private:
-  /// Nodes of the graph of tensors with serial numbers up to `serial`, and above that of the previous entry,
-  /// belong to `node`.
-  struct Made {
-    std::uint64_t serial;
-    const Node* node;
-  };
-  void mark();
-  [[nodiscard]] std::vector<std::string> nodes_of(const expr::Extracted& extracted,
-                                                  std::span<const std::uint32_t> origins) const;
   [[nodiscard]] PlanDescription::Step step_of(const expr::Extracted& extracted,
                                               const expr::LoweredProgram::Step& lowered) const;
 
   PlanDescription plan_;
   std::unordered_map<const Node*, std::size_t> constant_, on_host_;  // positions in the plan
-  std::vector<const Node*> open_;                                    // the innermost last
-  std::vector<Made> made_;                                           // ascending
+  NodeMarks marks_;
   SegmentPtr segment_;
   OpenProgram program_;
   const bool measures_;

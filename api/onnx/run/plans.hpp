@@ -29,6 +29,7 @@
 
 #include "stoker/api/onnx/core/value.hpp"
 #include "stoker/api/onnx/loops/loop_place.hpp"
+#include "stoker/api/onnx/times/planned_kernels.hpp"
 #include "stoker/api/tensor/transforms/jit.hpp"
 
 namespace stoker::onnx {
@@ -63,7 +64,9 @@ struct Segment {
   std::vector<Source> in_outputs;        ///< the tensors for each cell in `outputs`, in order
   std::size_t nodes = 0;                 ///< visited when it was traced, in each round of a body
   std::shared_ptr<DeviceClient> client;  ///< of the device, as it was open when it was traced
-  bool may_choose_layouts = true;        ///< for its program: see expr::prepare()
+  /// Of the program, to sum up their times; null if nobody asks.
+  std::shared_ptr<const PlannedKernels> kernels;
+  bool may_choose_layouts = true;  ///< for its program: see expr::prepare()
   /// For a first segment: the inputs that it was traced for, with placeholders for tensors, and the positions of
   /// the requested outputs.
   Values inputs = {};

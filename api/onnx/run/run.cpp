@@ -21,11 +21,12 @@ class SegmentMaker {
  public:
   /// `nodes`: that were walked through.
   SegmentMaker(std::span<const Tensor> parameters, std::size_t nodes, const Device& device,
-               bool may_choose_layouts, PlanRecorder* recorder)
+               bool may_choose_layouts, const NodeMarks& marks, PlanRecorder* recorder)
       : parameters_{parameters},
         nodes_{nodes},
         device_{device},
         may_choose_layouts_{may_choose_layouts},
+        marks_{marks},
         recorder_{recorder} {}
 
   Segment::Source source(const Tensor& tensor) {
@@ -46,9 +47,12 @@ class SegmentMaker {
     segment.nodes = nodes_;
     segment.client = device_.client();
     segment.may_choose_layouts = may_choose_layouts_;
+    const auto look = [&](const expr::Extracted& extracted, const expr::LoweredProgram& program) {
+      if (recorder_ == nullptr) segment.kernels = planned_kernels(marks_, extracted, program);
+    };
     if (!results_.empty())
       segment.program = std::make_unique<const stoker::detail::TracedProgram>(
-          results_, parameters_, device_.client(), may_choose_layouts_);
+          results_, parameters_, device_.client(), may_choose_layouts_, look);
     auto made = std::make_shared<const Segment>(std::move(segment));
     if (recorder_) recorder_->add_segment(results_, parameters_, made);
     return made;
@@ -59,6 +63,7 @@ class SegmentMaker {
   const std::size_t nodes_;
   const Device& device_;
   const bool may_choose_layouts_;
+  const NodeMarks& marks_;
   PlanRecorder* const recorder_;
   std::vector<Tensor> results_;
 };
@@ -193,9 +198,12 @@ Values Run::traced(const Values& inputs, const Tensor& key) {
 }
 
 /// What a walk asks of the run: it is led to where the run is, and what it traces from there on is run.
-class Run::Trace final : public WalkedRun {
+class Run::Trace final : public WalkedRun, public WalkObserver {
  public:
   explicit Trace(Run& run) : run_{run} {}
+
+  void begins(const Node& node) override { marks_.begins(node); }
+  void ends(const Node&, ComputedBy) override { marks_.ends(); }
 
   Tensor stand_in(const TensorSpec& spec) {
     placeholders_.push_back(placeholder(spec));
@@ -213,7 +221,8 @@ class Run::Trace final : public WalkedRun {
   }
   /// What was traced since the last cut.
   [[nodiscard]] SegmentMaker maker() const {
-    return {placeholders_, nodes_, run_.device_, run_.model_.choices().layouts, run_.recorder_};
+    return {placeholders_, nodes_,        run_.device_, run_.model_.choices().layouts,
+            marks_,        run_.recorder_};
   }
 
   void check_limits() override {
@@ -280,6 +289,7 @@ class Run::Trace final : public WalkedRun {
     loops_ = 0;
     nodes_ = 0;
     placeholders_.clear();
+    marks_.forget();
   }
   /// Goes to a place of a loop, around which are such tensors.
   [[nodiscard]] AfterRound at_place(std::span<const Tensor> around) {
@@ -301,6 +311,7 @@ class Run::Trace final : public WalkedRun {
   std::size_t steps_ = 0;  // of those of the run that the walk is past
   std::size_t loops_ = 0;  // that began since
   std::size_t nodes_ = 0;  // since
+  NodeMarks marks_;
 };
 
 std::optional<Values> Run::trace(const Values& inputs, const Tensor& key) {
@@ -314,7 +325,7 @@ std::optional<Values> Run::trace(const Values& inputs, const Tensor& key) {
   trace.begins_with(symbolic);
   const Tensor symbolic_key = key.has_value() ? trace.stand_in(key.spec()) : Tensor{};
   Walk walk{model_, constants_, trace, symbolic_key};
-  walk.watched_by(recorder_);
+  walk.watched_by(recorder_ ? static_cast<WalkObserver*>(recorder_) : &trace);
   Values outputs;
   try {
     outputs = walk.outputs(symbolic, wanted_);
@@ -362,7 +373,13 @@ void Run::execute(const Segment& segment) {
   check_limits(segment.nodes);
   nodes_ += segment.nodes;
   results_.clear();
-  if (segment.program) results_ = segment.program->run(parameters_, options_);
+  if (segment.program && segment.kernels && segment.client->wants_timing()) {
+    std::vector<CommandPtr> commands;
+    results_ = segment.program->run(parameters_, options_, &commands);
+    times_.add(std::move(commands), segment.kernels);
+  } else if (segment.program) {
+    results_ = segment.program->run(parameters_, options_);
+  }
   if (recorder_) recorder_->measure(parameters_, options_);
 }
 
@@ -378,8 +395,9 @@ void Run::leave(const SegmentPtr& segment) {
   if (const auto& end = segment->loop_end) {
     OpenLoops::Loop& loop = loops_.innermost(end->loop, end->place->given.size());
     loop.rounds += static_cast<std::int64_t>(end->rounds);
+    const std::size_t stacked = end->given.size() - end->place->joined;
     for (std::size_t i = 0; i < end->given.size(); ++i)
-      loop.given[i].push_back({tensor_of(end->given[i]), static_cast<std::int64_t>(end->rounds)});
+      loop.given[i].push_back({tensor_of(end->given[i]), i < stacked && end->rounds == 1});
   }
   parameters_ = std::move(alive);
   results_.clear();
@@ -414,7 +432,7 @@ void Run::end_round(const Segment::LoopEnd& end, bool goes_on) {
     // Cuts in the rounds may have led to other extents and types of what they gave.
     Values given;
     for (std::size_t i = 0; i < loop.given.size(); ++i) {
-      parameters_.push_back(stacked_on(device_, loop.given[i], options_));
+      parameters_.push_back(put_together_on(device_, loop.given[i], options_));
       step.given.push_back(parameters_.back().spec());
       given.emplace_back(parameters_.back(), end.place->given[i]);
     }

@@ -10,6 +10,7 @@
 #include "stoker/api/onnx/run/plan_recorder.hpp"
 #include "stoker/api/onnx/run/plans.hpp"
 #include "stoker/api/onnx/run/prepared.hpp"
+#include "stoker/api/onnx/times/kernel_times.hpp"
 
 namespace stoker::onnx {
 
@@ -19,12 +20,13 @@ class Run {
   /// the positions of the outputs to compute. `may_trace`: if false, a missing plan is not_found. All arguments must
   /// outlive the run.
   Run(const Prepared& model, const ModelFile& read, Constants& constants, Plans& plans,
-      Device device, std::vector<std::size_t> wanted, CommandOptions options, std::size_t max_nodes,
-      bool may_trace = true)
+      KernelTimes& times, Device device, std::vector<std::size_t> wanted, CommandOptions options,
+      std::size_t max_nodes, bool may_trace = true)
       : model_{model},
         read_{read},
         constants_{constants},
         plans_{plans},
+        times_{times},
         device_{std::move(device)},
         wanted_{std::move(wanted)},
         options_{std::move(options)},
@@ -92,6 +94,7 @@ class Run {
   const ModelFile& read_;
   Constants& constants_;
   Plans& plans_;
+  KernelTimes& times_;
   Device device_;
   std::vector<std::size_t> wanted_;
   CommandOptions options_;

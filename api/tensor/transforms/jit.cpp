@@ -27,7 +27,8 @@ struct TracedProgram::State {
 };
 
 TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                             std::shared_ptr<DeviceClient> client, bool may_choose_layouts)
+                             std::shared_ptr<DeviceClient> client, bool may_choose_layouts,
+                             const Look& look)
     : state_{std::make_unique<State>()} {
   state_->client = std::move(client);
   state_->open = state_->client->services().get<expr::ProgramCache>();
@@ -51,12 +52,14 @@ TracedProgram::TracedProgram(std::span<const Tensor> results, std::span<const Te
     state_->sources.push_back(std::move(source));
   }
   state_->program = expr::prepare(extracted, state_->client, may_choose_layouts).value();
+  if (look) look(extracted, *state_->program);
 }
 
 TracedProgram::~TracedProgram() = default;
 
 std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments,
-                                       const CommandOptions& options) const {
+                                       const CommandOptions& options,
+                                       std::vector<CommandPtr>* commands) const {
   std::vector<const expr::Buffers*> leaves;
   leaves.reserve(state_->sources.size());
   std::deque<expr::Buffers> single;  // of nodes with several outputs
@@ -71,7 +74,7 @@ std::vector<Tensor> TracedProgram::run(std::span<const Tensor> arguments,
   }
   std::vector<Tensor> results;
   for (DeviceBuffer& buffer : expr::run(*state_->program, state_->client, expr::Leaves{leaves},
-                                        options, Keep::moving_recording)
+                                        options, Keep::moving_recording, commands)
                                   .value())
     results.emplace_back(expr::from_buffer(std::move(buffer)), state_->names[results.size()]);
   return results;

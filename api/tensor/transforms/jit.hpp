@@ -30,6 +30,7 @@
 // their lock.
 #pragma once
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <functional>
 #include <list>
 #include <memory>
@@ -44,20 +45,31 @@
 #include "stoker/runtime/base/fork_guard.hpp"
 
 namespace stoker {
+class CommandState;
+namespace expr {
+class Extracted;
+struct LoweredProgram;
+}  // namespace expr
 
 namespace detail {
 
 /// A traced function, compiled for one device.
 class TracedProgram {
  public:
-  /// Compiles `results` as functions of `parameters`. `may_choose_layouts` as for expr::prepare().
+  /// Is shown what was compiled, and into what.
+  using Look = std::function<void(const expr::Extracted&, const expr::LoweredProgram&)>;
+  /// Compiles `results` as functions of `parameters`. `may_choose_layouts` as for expr::prepare(). `look`: empty, or
+  /// called once.
   TracedProgram(std::span<const Tensor> results, std::span<const Tensor> parameters,
-                std::shared_ptr<DeviceClient> client, bool may_choose_layouts = true);
+                std::shared_ptr<DeviceClient> client, bool may_choose_layouts = true,
+                const Look& look = {});
   ~TracedProgram();
   TracedProgram(const TracedProgram&) = delete;
   TracedProgram& operator=(const TracedProgram&) = delete;
-  [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> arguments,
-                                        const CommandOptions& options) const;
+  /// `commands`, if it is given, gets those of the program's steps (expr::run()).
+  [[nodiscard]] std::vector<Tensor> run(
+      std::span<const Tensor> arguments, const CommandOptions& options,
+      std::vector<boost::intrusive_ptr<CommandState>>* commands = nullptr) const;
   [[nodiscard]] const std::string& text() const noexcept;
   [[nodiscard]] std::string plan() const;
   /// Bytes that a run needs besides operands and results: arenas, and buffers between pipelines.

@@ -37,6 +37,8 @@ struct Graph {
 
 /// The graphs among a node's attributes.
 [[nodiscard]] std::vector<const Graph*> graphs_of(const Node& node);
+/// The nodes of a graph and of all graphs below it.
+[[nodiscard]] std::size_t count_nodes(const Graph& graph);
 
 /// Key and value, in the file's order.
 using Metadata = std::vector<std::pair<std::string, std::string>>;

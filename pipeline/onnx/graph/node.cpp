@@ -129,4 +129,11 @@ std::vector<const Graph*> graphs_of(const Node& node) {
   return found;
 }
 
+std::size_t count_nodes(const Graph& graph) {
+  std::size_t count = graph.nodes.size();
+  for (const Node& node : graph.nodes)
+    for (const Graph* const below : graphs_of(node)) count += count_nodes(*below);
+  return count;
+}
+
 }  // namespace stoker::onnx

@@ -177,7 +177,8 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
 
 Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                       const std::shared_ptr<DeviceClient>& device, Leaves leaves,
-                                      const CommandOptions& options, Keep keep) {
+                                      const CommandOptions& options, Keep keep,
+                                      std::vector<CommandPtr>* commands) {
   // A host step fills its results while they are held, so they need memory from the start.
   std::vector<bool> held(program.made.size());
   for (const LoweredProgram::Step& step : program.steps)
@@ -192,7 +193,9 @@ Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                   held[i] ? device->make_buffer(spec) : device->make_result(spec));
     made.push_back(std::move(buffer));
   }
-  STOKER_TRY(start_steps(program, device, leaves, made, options, keep, caller_with(options)));
+  STOKER_ASSIGN(std::vector<CommandPtr> started,
+                start_steps(program, device, leaves, made, options, keep, caller_with(options)));
+  if (commands != nullptr) *commands = std::move(started);
   std::vector<DeviceBuffer> results;
   results.reserve(program.results.size());
   for (const LoweredProgram::Slot& slot : program.results)

@@ -85,11 +85,13 @@ class ProgramCache {
 /// The buffers of each parameter's outputs, which others keep while a call lasts.
 using Leaves = std::span<const Buffers* const>;
 /// The same with buffers that it makes; small steps may have run when it returns (CompiledPipeline::run_here()). The
-/// results' buffers, in order.
+/// results' buffers, in order. `commands`, if it is given, gets what start() returns, with null for steps that have
+/// run.
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
                                                     Leaves leaves, const CommandOptions& options,
-                                                    Keep keep = Keep::nothing);
+                                                    Keep keep = Keep::nothing,
+                                                    std::vector<CommandPtr>* commands = nullptr);
 [[nodiscard]] Result<std::vector<DeviceBuffer>> run(const LoweredProgram& program,
                                                     const std::shared_ptr<DeviceClient>& device,
                                                     std::span<const Buffers> leaves,
