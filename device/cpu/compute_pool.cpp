@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "stoker/runtime/base/cores.hpp"
 #include "stoker/runtime/base/process_mutex.hpp"
@@ -55,6 +56,7 @@ struct ComputePool::State {
   std::atomic<std::uint32_t> spinning{0};
   std::atomic<bool> longer{false};                // how long they do while nobody computes
   std::chrono::steady_clock::time_point slept{};  // when somebody last went to sleep
+  bool helped = false;  // a caller took part in what came last from outside
 
   /// Of a node's slices some threads take the first and some the last that are left: so a thread meets the
   /// same part of the tensors in every step, and what it left of them in its cache.
@@ -82,8 +84,9 @@ struct ComputePool::State {
   }
 
   /// How many sleepers are worth waking, whom the caller then notifies: one for each slice that waits for
-  /// a thread, beside those who are awake and will claim one: who spins, and `claiming` others.
-  unsigned wake_locked(unsigned claiming) {
+  /// a thread, beside those who are awake and will claim one: who spins, and `claiming` others. `expected`
+  /// will probably claim one as well, but somebody else is awake in any case.
+  unsigned wake_locked(unsigned claiming, unsigned expected = 0) {
     if (sleeping <= woken || ready.empty()) return 0;
     const Node* front = ready.front();
     const std::size_t slices =
@@ -92,8 +95,8 @@ struct ComputePool::State {
     const std::size_t awake = claiming + woken + spinning.load(std::memory_order_relaxed);
     const std::size_t wanted = std::min(slices, room);
     if (wanted <= awake) return 0;
-    const auto count =
-        static_cast<unsigned>(std::min<std::size_t>(sleeping - woken, wanted - awake));
+    const std::size_t missing = wanted - awake - std::min<std::size_t>(expected, wanted - 1);
+    const auto count = static_cast<unsigned>(std::min<std::size_t>(sleeping - woken, missing));
     woken += count;
     return count;
   }
@@ -237,7 +240,8 @@ void ComputePool::push(std::span<Node* const> ready) {
     const auto lock = spin_then_lock(state_->mutex);
     state_->learn_locked();
     state_->push_locked(ready);
-    wanted = state_->wake_locked(0);
+    // Who helped last time is on its way. A thread that is woken for nothing takes the core of one that spins.
+    wanted = state_->wake_locked(0, std::exchange(state_->helped, false) ? 1 : 0);
   }
   state_->wake_some(wanted);
 }
@@ -256,6 +260,7 @@ bool ComputePool::help(const std::function<bool()>& done,
     {
       const auto lock = spin_then_lock(state_->mutex);
       claimed = state_->claim_locked(claim, false, most_ns);
+      if (claimed) state_->helped = true;
     }
     if (!claimed && spun) break;
     if (claimed)

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <barrier>
+#include <chrono>
 #include <memory>
 #include <semaphore>
 #include <thread>
@@ -18,9 +19,11 @@ class NoSink final : public CompletionSink {
   void on_lost(Error) noexcept override {}
 };
 
-std::shared_ptr<const Executable> executable_of(CpuStage stage) {
+/// `cost_ns`: how long it is guessed to take in all; 0: any time.
+std::shared_ptr<const Executable> executable_of(CpuStage stage, double cost_ns = 0) {
   auto executable = std::make_shared<CpuExecutable>();
   executable->plan.stages.push_back(std::move(stage));
+  executable->plan.cost_ns = cost_ns;
   return executable;
 }
 
@@ -39,6 +42,12 @@ class CpuThreads : public testing::Test {
     const std::uint64_t value = ++submitted_;
     const QueuePoint before{QueueKind::compute, value - 1};
     EXPECT_TRUE(device_->submit({QueueKind::compute, value, {&before, 1}, {&step, 1}}));
+  }
+
+  /// The caller helps where it may.
+  void wait_for(std::uint64_t value) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+    ASSERT_TRUE(device_->wait({QueueKind::compute, value}, deadline));
   }
 
   NoSink sink_;
@@ -111,6 +120,44 @@ TEST_F(CpuThreads, keep_their_part_of_the_slices_from_command_to_command) {
     if (round == 0) first = threads;
     ASSERT_EQ(threads, first) << "round " << round;
   }
+}
+
+constexpr double short_ns = 1e4;
+
+/// Two slices that are computed at the same time, by whom they say.
+struct Pair {
+  std::barrier<> together{2};
+  std::array<std::thread::id, 2> threads;
+
+  CpuStage stage() {
+    return {2, [this](const CpuArgs&, std::uint32_t slice) {
+              together.arrive_and_wait();
+              threads[slice] = std::this_thread::get_id();
+            }};
+  }
+};
+
+TEST_F(CpuThreads, compute_alone_what_a_caller_submits_that_has_helped_before) {
+  open({});
+  Pair pair;
+  const Step helped = step_of(executable_of(pair.stage(), short_ns));
+  std::array<std::thread::id, 2> threads;
+  std::counting_semaphore<> done{0};
+  const Step alone = step_of(executable_of({2,
+                                            [&](const CpuArgs&, std::uint32_t slice) {
+                                              threads[slice] = std::this_thread::get_id();
+                                              done.release();
+                                            }},
+                                           short_ns));
+  for (int round = 0; round < 200; ++round) {
+    submit(helped);
+    wait_for(submitted_);
+    submit(alone);  // fewer threads are woken, as the caller is expected again
+    done.acquire();
+    done.acquire();
+    for (const std::thread::id thread : threads) ASSERT_NE(thread, std::this_thread::get_id());
+  }
+  wait_for(submitted_);
 }
 
 }  // namespace
