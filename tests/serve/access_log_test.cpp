@@ -35,6 +35,9 @@ class AccessLogs : public testing::Test {
   [[nodiscard]] bool ends_with(std::string_view text) const {
     return output.view().ends_with(text);
   }
+  [[nodiscard]] bool contains(std::string_view text) const {
+    return output.view().find(text) != std::string_view::npos;
+  }
   HeldOutput output;
 
  private:
@@ -43,20 +46,20 @@ class AccessLogs : public testing::Test {
 
 TEST_F(AccessLogs, say_at_the_end_what_they_have_left_out) {
   {
-    AccessLog log;
+    AccessLog log{"-", AccessLogFormat::text};
     log.add({.method = "GET", .target = "/first", .status = 200});
     output.begun.get_future().wait();
     for (int n = 0; n < 1003; ++n) log.add({.method = "GET", .target = "/n", .status = 200});
     output.let.set_value();
   }
-  EXPECT_TRUE(output.view().starts_with("GET /first 200 0 bytes "));
+  EXPECT_TRUE(contains("Z GET /first 200 0 bytes "));
   EXPECT_TRUE(ends_with("\nleft out 3 lines\n"));
 }
 
 TEST_F(AccessLogs, leave_out_lines_for_which_there_is_no_memory) {
   std::size_t left_out = 0;
   {
-    AccessLog log;
+    AccessLog log{"-", AccessLogFormat::text};
     log.add({.method = "GET", .target = "/first", .status = 200});
     output.begun.get_future().wait();
     for (bool failed = true; failed; ++left_out) {
@@ -68,17 +71,16 @@ TEST_F(AccessLogs, leave_out_lines_for_which_there_is_no_memory) {
     output.let.set_value();
   }
   EXPECT_GT(left_out, 0U);
-  EXPECT_NE(output.view().find("left out " + std::to_string(left_out) + " line"),
-            std::string_view::npos);
+  EXPECT_TRUE(contains("left out " + std::to_string(left_out) + " line"));
 }
 
 TEST_F(AccessLogs, show_connections_that_were_refused_before_a_request) {
   output.let.set_value();
   {
-    AccessLog log;
+    AccessLog log{"-", AccessLogFormat::text};
     log.add({.status = 503});
   }
-  EXPECT_TRUE(output.view().starts_with("- - 503 0 bytes "));
+  EXPECT_TRUE(contains("Z - - 503 0 bytes "));
 }
 
 }  // namespace

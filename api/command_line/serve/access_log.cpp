@@ -27,6 +27,7 @@ std::string time_now() {
   std::tm at{};
   gmtime_r(&seconds, &at);
   std::ostringstream text;
+  text.exceptions(std::ios_base::badbit);
   text.imbue(std::locale::classic());
   text << std::put_time(&at, "%Y-%m-%dT%H:%M:%S.") << std::setfill('0') << std::setw(3)
        << now.time_since_epoch().count() % 1000 << 'Z';
