@@ -73,6 +73,22 @@ TEST_F(ServeCommand, serves_until_a_signal_comes) {
   EXPECT_TRUE(contains(result.err, "POST /v2/models/again/infer 200 ")) << result.err;
 }
 
+TEST_F(ServeCommand, serves_grpc_where_it_was_built_with_it) {
+  const auto process = std::make_unique<CommandProcess>(
+      std::vector<std::string>{"serve", "double.lua", "--port", "0", "--grpc-port", "0", "--device",
+                               "cpu"},
+      directory.string());
+  if (!process->wait_for_output("\nready\n")) {
+    const CommandResult result = process->finish();
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_TRUE(contains(result.err, "this command was built without gRPC")) << result.err;
+    return;
+  }
+  EXPECT_NE(port_of(*process, "listening at grpc://127.0.0.1:"), 0) << process->output();
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->finish().exit_code, 0);
+}
+
 TEST_F(ServeCommand, does_not_wait_for_full_batches_when_it_ends) {
   const auto process = start({"double.lua", "--port", "0", "--batch-timeout", "10000"});
   RawClient waiting{port_of(*process)};
