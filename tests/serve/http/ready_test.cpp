@@ -76,8 +76,8 @@ class ProbedDevice : public testing::Test {
   ManualClock clock;
   System system{{.clock = {std::shared_ptr<void>{}, &clock}, .drivers = with_faults(faults)}};
   Device device = system.device("cpu");
-  std::shared_ptr<serve::http::DeviceProbe> probe =
-      std::make_shared<serve::http::DeviceProbe>(device, system.executor());
+  std::shared_ptr<serve::DeviceProbe> probe =
+      std::make_shared<serve::DeviceProbe>(device, system.executor());
 };
 
 TEST_F(ProbedDevice, is_asked_at_most_once_a_second) {
