@@ -12,17 +12,19 @@
 namespace stoker::command_line {
 namespace {
 
-/// Takes the first line only when it is let.
+/// Takes the first line only when it is let, or not at all if it fails.
 class HeldOutput final : public std::stringbuf {
  public:
   std::promise<void> begun;
   std::promise<void> let;
+  bool fails = false;
 
  private:
   std::streamsize xsputn(const char* text, std::streamsize size) override {
     if (!std::exchange(held_, true)) {
       begun.set_value();
       let.get_future().wait();
+      if (fails) return 0;
     }
     return std::stringbuf::xsputn(text, size);
   }
@@ -81,6 +83,30 @@ TEST_F(AccessLogs, show_connections_that_were_refused_before_a_request) {
     log.add({.status = 503});
   }
   EXPECT_TRUE(contains("Z - - 503 0 bytes "));
+}
+
+TEST_F(AccessLogs, go_on_when_lines_can_be_written_again) {
+  output.fails = true;
+  {
+    AccessLog log{"-", AccessLogFormat::text};
+    log.add({.method = "GET", .target = "/first", .status = 200});
+    output.begun.get_future().wait();
+    log.add({.method = "GET", .target = "/second", .status = 200});
+    output.let.set_value();
+  }
+  EXPECT_FALSE(contains("/first"));
+  EXPECT_TRUE(contains("Z GET /second 200 0 bytes "));
+  EXPECT_TRUE(ends_with("\nleft out 1 line\n"));
+}
+
+TEST_F(AccessLogs, let_no_client_begin_a_line) {
+  output.let.set_value();
+  const HttpInference inference{.request_id = "a\nGET /forged 200", .model = "m", .version = "1"};
+  {
+    AccessLog log{"-", AccessLogFormat::text};
+    log.add({.method = "POST", .target = "/n", .status = 200, .inference = &inference});
+  }
+  EXPECT_TRUE(ends_with(" model m 1 id a\\nGET /forged 200\n"));
 }
 
 }  // namespace

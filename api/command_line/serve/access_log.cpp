@@ -8,6 +8,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "stoker/runtime/base/printable.hpp"
@@ -19,6 +20,21 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr std::size_t most_lines = 1000;
 
+/// Without memory, a stream would leave out the rest of a text and say nothing.
+void fail_without_memory(std::ostream& text) { text.exceptions(std::ios_base::badbit); }
+
+/// A text of strangers within a line: none of it begins another line.
+std::string in_line(std::string_view text) {
+  std::string shown;
+  for (const char one : printable(text)) {
+    if (one == '\n')
+      shown += "\\n";
+    else
+      shown += one;
+  }
+  return shown;
+}
+
 /// As RFC 3339 has it, in UTC.
 std::string time_now() {
   using namespace std::chrono;
@@ -27,7 +43,7 @@ std::string time_now() {
   std::tm at{};
   gmtime_r(&seconds, &at);
   std::ostringstream text;
-  text.exceptions(std::ios_base::badbit);
+  fail_without_memory(text);
   text.imbue(std::locale::classic());
   text << std::put_time(&at, "%Y-%m-%dT%H:%M:%S.") << std::setfill('0') << std::setw(3)
        << now.time_since_epoch().count() % 1000 << 'Z';
@@ -37,23 +53,23 @@ std::string time_now() {
 std::string text_of(const HttpAccess& access) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
-  // Without memory, a stream would leave out the rest of the line and say nothing.
-  text.exceptions(std::ios_base::badbit);
+  fail_without_memory(text);
   text << time_now() << ' ';
   if (access.method.empty())
     text << "- -";  // a connection that was refused
   else
-    text << printable(access.method) << ' ' << printable(access.target);
+    text << in_line(access.method) << ' ' << in_line(access.target);
   text << ' ' << access.status << ' ' << access.body_bytes << " bytes " << std::fixed
        << std::setprecision(3) << Milliseconds{access.taken}.count() << " ms";
   if (const HttpInference* const one = access.inference) {
-    text << " model " << printable(one->model) << ' ' << printable(one->version);
+    text << " model " << in_line(one->model) << ' ' << in_line(one->version);
     if (one->rows > 0)
       text << " rows " << one->rows << " of " << one->batch_rows << " queue "
            << Milliseconds{one->queue}.count() << " ms compute "
            << Milliseconds{one->compute}.count() << " ms";
-    if (!one->request_id.empty()) text << " id " << printable(one->request_id);
     if (!one->trace_id.empty()) text << " trace " << one->trace_id;
+    // At the end: it may look like what stands before it.
+    if (!one->request_id.empty()) text << " id " << in_line(one->request_id);
   }
   text << '\n';
   return text.str();
@@ -133,8 +149,10 @@ void AccessLog::write() {
     const std::deque<std::string> lines = std::exchange(lines_, {});
     lock.unlock();
     for (const std::string& line : lines) *to_ << line;
-    to_->flush();
+    const bool failed = !to_->flush();
+    if (failed) to_->clear();  // the next lines may find room again
     lock.lock();
+    if (failed) left_out_ += lines.size();
   }
   if (left_out_ > 0) *to_ << left_out(left_out_) << std::flush;
 }

@@ -4,8 +4,8 @@
 //     2026-11-28T09:12:03.123Z POST /v2/models/digits/infer 200 131 bytes 0.412 ms model digits 1 rows 1 of 4 queue …
 //     {"time":"2026-11-28T09:12:03.123Z","method":"POST","target":…,"status":200,…}
 //
-// Threads: add() from any; it never waits. Lines beyond a thousand that wait are left out, and the next line
-// says so, or the end.
+// Threads: add() from any; it never waits. Lines beyond a thousand that wait are left out, as are those that cannot be
+// written, and the next line says so, or the end.
 #pragma once
 
 #include <condition_variable>
