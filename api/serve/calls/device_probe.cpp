@@ -61,13 +61,19 @@ void DeviceProbe::ended(const std::shared_ptr<DeviceClient>& client, bool well) 
 
 void DeviceProbe::lose_patience() {
   Waiting told;
-  std::uint64_t before = 0;
+  bool others_ended = false;
   {
     const std::lock_guard lock{mutex_};
     told = std::exchange(waiting_, {});
-    before = completed_before_;
+    const auto at = now();
+    // Since the last look, or what ended before a device hung would speak for it ever after.
+    if (const std::uint64_t ended = completed(); ended != completed_before_) {
+      completed_before_ = ended;
+      others_ended_ = at;
+    }
+    others_ended = at - others_ended_ <= validity;
   }
-  const bool others_ended = device_.ready() && completed() > before;
+  others_ended = others_ended && device_.ready();
   for (Promise<bool>& one : told) one.set(others_ended);
 }
 

@@ -2,7 +2,8 @@
 //
 // A dispatch is started only when somebody asks, at most once a second. Whoever asks within five seconds of one that
 // has succeeded is answered at once; otherwise as soon as one has ended, and at the latest after `patience`. By then
-// the device is taken to compute if it has completed other commands meanwhile: under load a dispatch waits its turn.
+// the device is taken to compute if it was seen to complete other commands in the last five seconds: under load a
+// dispatch waits its turn.
 //
 // Threads: any; nothing blocks. Lifetime: a dispatch keeps its probe.
 #pragma once
@@ -51,7 +52,8 @@ class DeviceProbe : public std::enable_shared_from_this<DeviceProbe> {
   std::weak_ptr<DeviceClient> seen_;
   Clock::time_point succeeded_ = {};
   Clock::time_point started_ = {};
-  std::uint64_t completed_before_ = 0;  ///< by the device when the dispatch was started
+  std::uint64_t completed_before_ = 0;   ///< by the device, at the last look
+  Clock::time_point others_ended_ = {};  ///< the last look that saw more of them
   bool runs_ = false;
   Waiting waiting_;
   Timer timer_;

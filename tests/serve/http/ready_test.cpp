@@ -120,5 +120,26 @@ TEST_F(ProbedDevice, computes_if_it_ends_the_work_of_others) {
   faults.release_all();
 }
 
+TEST_F(ProbedDevice, computes_no_longer_when_the_work_of_others_ends_no_more) {
+  faults.hold_completions();
+  const Buffer busy = device.buffer(DType::f32, Shape{1});
+  busy.fill(2);
+  const Future<bool> first = probe->computes();
+  const std::uint64_t before = device.stats().commands.commands_completed;
+  while (device.stats().commands.commands_completed == before) {
+    faults.release(1);
+    std::this_thread::yield();
+  }
+  clock.advance(40ms);
+  EXPECT_TRUE(first.get());
+  for (bool computes = true; computes;) {  // until the last look saw nothing end for five seconds
+    clock.advance(6s);
+    const Future<bool> later = probe->computes();
+    clock.advance(40ms);
+    computes = later.get();
+  }
+  faults.release_all();
+}
+
 }  // namespace
 }  // namespace stoker
