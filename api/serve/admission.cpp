@@ -27,7 +27,6 @@ Result<Admission::Ticket> Admission::admit(std::uint64_t bytes, std::size_t leve
   if ((requests_.load(std::memory_order_acquire) & closed_bit) != 0) return *closed();
   if (!enter(level)) {
     levels_[level].refused.fetch_add(1, std::memory_order_relaxed);
-    refused_.fetch_add(1, std::memory_order_relaxed);
     return overloaded("priority").with("priority", std::to_string(level + 1));
   }
   Result<Ticket> ticket = admit_in_level(bytes, level);

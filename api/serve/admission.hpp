@@ -79,6 +79,7 @@ class Admission : public std::enable_shared_from_this<Admission> {
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return bytes_.load(std::memory_order_relaxed);
   }
+  /// Beyond the limits of all, not that of their level.
   [[nodiscard]] std::uint64_t refused() const noexcept {
     return refused_.load(std::memory_order_relaxed);
   }

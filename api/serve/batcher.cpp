@@ -141,6 +141,8 @@ ServingStatus Batcher::on(AskStatus) {
                                      .rows = key_rows_[key]};
   status.totals = totals_;
   status.totals.refused = parts_.admission->refused();
+  // As they were read above: their difference, those that the queue of all refused, never becomes less.
+  for (const ServingLevelStatus& level : status.levels) status.totals.refused += level.refused;
   status.batches = batch_sizes_;
   status.times = times_;
   status.batch_times = batch_times_;

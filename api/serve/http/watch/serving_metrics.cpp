@@ -94,8 +94,7 @@ void write_answers(PrometheusWriter& text, Models models) {
   for (const ModelStatus& model : models) {
     std::uint64_t of_level = 0;
     for (const ServingLevelStatus& level : model.status.levels) of_level += level.refused;
-    const std::uint64_t all = std::max(model.status.totals.refused, of_level);
-    text.value(labels_of(model, "reason", "queue"), all - of_level);
+    text.value(labels_of(model, "reason", "queue"), model.status.totals.refused - of_level);
     text.value(labels_of(model, "reason", "level"), of_level);
   }
   text.begin("stoker_requests_expired_total", Kind::counter,
