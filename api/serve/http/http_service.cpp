@@ -192,7 +192,8 @@ Future<HttpAnswerPtr> answer_for_model(const State& state, const Route& route,
   if (version == nullptr || !version->serving) return at_once(not_ready(route, model, version));
   switch (route.place) {
     case Place::infer: return infer(state, route, *version, std::move(question));
-    case Place::model_stats:
+    case Place::model_stats:  // of all its versions, as with Triton, if it names none
+      if (!route.version) return statistics(state, {{route.model, model}});
       return statistics(state, {{route.model, {.versions = {{version->number, *version}}}}});
     case Place::model_config:
       return version->serving->status().then(

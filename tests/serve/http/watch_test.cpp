@@ -191,6 +191,19 @@ TEST_F(WatchedOverHttp, has_statistics_of_all_models) {
   EXPECT_EQ(get("/v2/models/line/versions/2/stats").status, 404U);
 }
 
+TEST_F(WatchedOverHttp, has_statistics_of_all_versions_of_a_model_unless_one_is_named) {
+  models->update("line", [this](ServedModel& model) {
+    model.versions[2] = ready_version(2, serve("second line", {}));
+  });
+  const json both = statistics(get("/v2/models/line/stats"));
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0]["version"], "1");
+  EXPECT_EQ(both[1]["version"], "2");
+  const json one = statistics(get("/v2/models/line/versions/1/stats"));
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0]["version"], "1");
+}
+
 TEST_F(WatchedOverHttp, counts_cancelled_requests_as_failed_ones) {
   const auto first = infer("held", rows(1, 2));
   await_held(1);
