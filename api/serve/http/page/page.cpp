@@ -136,7 +136,8 @@ std::string load_table(std::span<const ModelStatus> statuses) {
     const double batches = static_cast<double>(std::max<std::uint64_t>(totals.batches, 1));
     const std::uint64_t others = totals.failed + totals.cancelled + totals.expired + totals.refused;
     table.add(one.name,
-              std::array<Cell, 8>{
+              std::array<Cell, 9>{
+                  Cell{"Version", one.version, false},
                   Cell{"Requests/s", number(status.requests_per_second, 1)},
                   Cell{"Waiting", std::to_string(status.queued)},
                   Cell{"Batches now", std::to_string(status.running)},

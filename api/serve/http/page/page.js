@@ -6,7 +6,9 @@
   const inputs = byId('inputs');
   const result = byId('result');
   const state = byId('state');
+  const silence = 'The server does not answer.';
   let fields = [];
+  let isUnknown = false;  // the signature of the chosen model, as it is not loaded
 
   // Texts of models are only ever set as text.
   const make = (name, text, attributes = {}) => {
@@ -55,8 +57,9 @@
     if (model !== select.value) return;
     fields = [];
     result.replaceChildren();
-    if (!answer || !answer.inputs) {
-      inputs.replaceChildren(make('p', (answer && answer.error) || 'The server does not answer.'));
+    isUnknown = !answer || !answer.inputs;
+    if (isUnknown) {
+      inputs.replaceChildren(make('p', (answer && answer.error) || silence));
       return;
     }
     inputs.replaceChildren(...answer.inputs.map((input) => {
@@ -120,30 +123,35 @@
     return { data, shape: last ? [1, rows, columns, colours] : [1, colours, rows, columns] };
   };
 
+  const extentsOf = (text) =>
+    text.trim() === '' ? [] : text.split(',').map((one) => (one.trim() === '' ? NaN : Number(one)));
+
+  // With the data as they were written: JavaScript would round 64-bit integers.
+  const withData = (head, data) => `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
+
+  // The text of a request.
   const requestOf = async () => {
-    const request = { inputs: [] };
+    const texts = [];
     let hasImage = false;
     for (const field of fields) {
       const { name, datatype } = field.input;
       if (field.file && field.file.files.length > 0) {
         hasImage = true;
-        request.inputs.push({ name, datatype, ...(await elementsOfImage(field)) });
+        const { data, shape } = await elementsOfImage(field);
+        texts.push(withData({ name, datatype, shape }, JSON.stringify(data)));
         continue;
       }
-      const shape = field.shape.value.split(',').map((text) => Number(text.trim()));
-      let data;
       try {
-        data = JSON.parse(field.data.value);
+        JSON.parse(field.data.value);
       } catch (error) {
         throw new Error(`${name}: ${error.message}`);
       }
-      request.inputs.push({ name, datatype, shape, data });
+      texts.push(withData({ name, datatype, shape: extentsOf(field.shape.value) }, field.data.value));
     }
     // The classes of an image are told by their names, if the server knows them.
-    if (hasImage)
-      request.outputs = fields.outputs.map(({ name, datatype, shape }) =>
-        isFloat(datatype) && shape.length === 2 ? { name, parameters: { classification: 5 } } : { name });
-    return request;
+    const outputs = hasImage && fields.outputs.map(({ name, datatype, shape }) =>
+      isFloat(datatype) && shape.length === 2 ? { name, parameters: { classification: 5 } } : { name });
+    return `{"inputs":[${texts.join(',')}]${outputs ? `,"outputs":${JSON.stringify(outputs)}` : ''}}`;
   };
 
   const showClasses = (output) => {
@@ -194,7 +202,7 @@
       const answer = await fetch(at(select.value, '/infer'), {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(await requestOf()),
+        body: await requestOf(),
       });
       const body = await answer.json();
       if (!answer.ok) throw new Error(body.error || `status ${answer.status}`);
@@ -216,9 +224,11 @@
       const part = text.slice(text.indexOf('<div id="live">'), text.indexOf('<section id="try"'));
       const next = new DOMParser().parseFromString(part, 'text/html').getElementById('live');
       if (next) byId('live').replaceChildren(...next.children);
+      if (state.textContent === silence) state.textContent = '';
       listModels();
+      if (isUnknown) showInputs();
     } catch (error) {
-      state.textContent = 'The server does not answer.';
+      state.textContent = silence;
     }
   };
   listModels();
