@@ -63,13 +63,17 @@ class Wire {
   [[nodiscard]] std::string_view text();
   /// Elements of `width` (4 or 8) bytes each: one, or many packed.
   [[nodiscard]] Bytes fixed(std::size_t width);
-  /// Gives each integer to `use`: one, or many packed.
+  /// Gives each integer to `use`: one, or many packed. They are no more than count_integers(), and fewer after damage.
   template <class Use> void each_integer(Use&& use) {
     if (type_ != Type::bytes) {
       if (is(Type::varint)) use(varint_);
       return;
     }
-    for (Bytes packed = content_; !packed.empty();) use(take_varint(packed));
+    for (Bytes packed = content_; !packed.empty();) {
+      const std::uint64_t value = take_varint(packed);
+      if (progress_->stopped()) return;
+      use(value);
+    }
   }
   /// How many they are, without decoding them.
   [[nodiscard]] std::uint64_t count_integers() const noexcept;
