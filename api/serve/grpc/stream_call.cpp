@@ -38,13 +38,31 @@ void StreamCall::OnReadDone(bool ok) {
   run(request, std::move(message));
 }
 
+/// Held by whoever still has the answer of a request to give; the stream lives until then. Without an answer its end
+/// answers the request; with one it does not touch the stream any more, which may have ended.
+class StreamCall::Lease {
+ public:
+  Lease(StreamCall& call, RequestPtr request) noexcept
+      : call_{&call}, request_{std::move(request)} {}
+  ~Lease() {
+    if (call_ != nullptr)
+      answer(status_answer(::grpc::StatusCode::UNAVAILABLE, "the server is ending"));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  void answer(GrpcAnswerPtr given) {
+    if (StreamCall* const call = std::exchange(call_, nullptr))
+      call->answered(request_, std::move(given));
+  }
+
+ private:
+  StreamCall* call_;
+  const RequestPtr request_;
+};
+
 void StreamCall::run(const RequestPtr& request, ReceivedMessage message) {
-  // The stream is not done before this request is answered, so `this` lives.
-  const std::shared_ptr<StreamCall> lease{
-      this, [request](StreamCall* call) {
-        call->answered(request,
-                       status_answer(::grpc::StatusCode::UNAVAILABLE, "the server is ending"));
-      }};
+  const auto lease = std::make_shared<Lease>(*this, request);
   const Future<GrpcAnswerPtr> work =
       service_->answer(Method::model_infer, std::move(message), time_left(context_));
   bool cancelled = false;
@@ -56,10 +74,9 @@ void StreamCall::run(const RequestPtr& request, ReceivedMessage message) {
     then = next();  // perhaps the next message may be read
   }
   if (cancelled) work.cancel();
-  static_cast<void>(
-      work.then(service_->executor(), [lease, request](const Result<GrpcAnswerPtr>& answer) {
-        lease->answered(request, answer ? *answer : answer_of(failure_of(answer.error(), {})));
-      }));
+  static_cast<void>(work.then(service_->executor(), [lease](const Result<GrpcAnswerPtr>& answer) {
+    lease->answer(answer ? *answer : answer_of(failure_of(answer.error(), {})));
+  }));
   take(then);
 }
 
@@ -67,7 +84,6 @@ void StreamCall::answered(const RequestPtr& request, GrpcAnswerPtr answer) {
   Next then;
   {
     const std::lock_guard lock{mutex_};
-    if (request->answer) return;
     request->answer = std::move(answer);
     request->work = {};
     then = next();
@@ -121,6 +137,7 @@ StreamCall::Next StreamCall::next() {
     reading_ = next.read = true;
   if (!reading_ && !writing_ && requests_.empty() && (all_read_ || broken_) && !finished_)
     finished_ = next.finish = true;
+  next.cancelled = broken_;
   return next;
 }
 
@@ -128,8 +145,9 @@ void StreamCall::take(const Next& next) {
   if (next.read) StartRead(&incoming_);
   if (next.write) StartWrite(&outgoing_);
   if (next.finish)
-    Finish(broken_ ? ::grpc::Status{::grpc::StatusCode::CANCELLED, "the stream was cancelled"}
-                   : ::grpc::Status::OK);
+    Finish(next.cancelled
+               ? ::grpc::Status{::grpc::StatusCode::CANCELLED, "the stream was cancelled"}
+               : ::grpc::Status::OK);
 }
 
 }  // namespace stoker::serve::grpc

@@ -38,7 +38,9 @@ class StreamCall final : public ::grpc::ServerGenericBidiReactor {
     bool read = false;
     bool write = false;
     bool finish = false;
+    bool cancelled = false;  ///< it finishes so
   };
+  class Lease;
 
   StreamCall(std::shared_ptr<GrpcService> service, ::grpc::GenericCallbackServerContext& context,
              std::size_t requests_ahead)

@@ -30,22 +30,39 @@ std::optional<std::chrono::microseconds> time_left(const ::grpc::CallbackServerC
   return call.release();  // OnDone() deletes it
 }
 
+/// Held by whoever still has the answer to give. Without an answer its end finishes the call; with one it does not
+/// touch the call any more, which gRPC may have ended meanwhile.
+class UnaryCall::Lease {
+ public:
+  explicit Lease(UnaryCall& call) noexcept : call_{&call} {}
+  ~Lease() {
+    if (call_ != nullptr)
+      finish({.code = ::grpc::StatusCode::UNAVAILABLE, .text = "the server is ending"});
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  void finish(const GrpcAnswer& answer) {
+    if (UnaryCall* const call = std::exchange(call_, nullptr)) call->finish(answer);
+  }
+
+ private:
+  UnaryCall* call_;
+};
+
 void UnaryCall::OnReadDone(bool ok) {
   if (!ok) return finish({.code = ::grpc::StatusCode::INVALID_ARGUMENT, .text = "no message came"});
-  std::shared_ptr<UnaryCall> lease{
-      this, [](UnaryCall* call) {
-        call->finish({.code = ::grpc::StatusCode::UNAVAILABLE, .text = "the server is ending"});
-      }};
+  auto lease = std::make_shared<Lease>(*this);
   // Parts of a large message are joined first, which is not for gRPC's threads.
   if (message_.Length() <= InferCall<InferForm>::small_message) return run(std::move(lease));
   try {
     static_cast<void>(service_->pool().run([this, lease] { run(lease); }));
   } catch (const Error& error) {
-    finish(*answer_of(failure_of(error, {})));
+    lease->finish(*answer_of(failure_of(error, {})));
   }
 }
 
-void UnaryCall::run(std::shared_ptr<UnaryCall> lease) {
+void UnaryCall::run(std::shared_ptr<Lease> lease) {
   ReceivedMessage message{std::exchange(message_, {})};
   const Future<GrpcAnswerPtr> work =
       service_->answer(method_, std::move(message), time_left(context_));
@@ -78,7 +95,6 @@ void UnaryCall::OnCancel() {
 void UnaryCall::finish(const GrpcAnswer& answer) {
   {
     const std::lock_guard lock{mutex_};
-    if (std::exchange(finished_, true)) return;
     work_ = {};
   }
   if (answer.code != ::grpc::StatusCode::OK) return Finish(status_of(answer, context_));

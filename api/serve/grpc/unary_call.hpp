@@ -36,7 +36,10 @@ class UnaryCall final : public ::grpc::ServerGenericBidiReactor {
             Method method)
       : service_{std::move(service)}, context_{context}, method_{method} {}
 
-  void run(std::shared_ptr<UnaryCall> lease);
+  class Lease;
+
+  void run(std::shared_ptr<Lease> lease);
+  /// Once; the call may be gone then.
   void finish(const GrpcAnswer& answer);
 
   const std::shared_ptr<GrpcService> service_;
@@ -46,7 +49,6 @@ class UnaryCall final : public ::grpc::ServerGenericBidiReactor {
 
   std::mutex mutex_;  // of what follows
   bool cancelled_ = false;
-  bool finished_ = false;
   Future<GrpcAnswerPtr> work_;
 };
 
