@@ -107,6 +107,7 @@ class GrpcClient {
                               std::chrono::milliseconds deadline = std::chrono::milliseconds{0},
                               const std::string& authorization = {}) {
     auto call = std::make_unique<Call>();
+    if (compression != GRPC_COMPRESS_NONE) call->context.set_compression_algorithm(compression);
     if (!authorization.empty()) call->context.AddMetadata("authorization", authorization);
     if (deadline.count() > 0)
       call->context.set_deadline(std::chrono::system_clock::now() + deadline);
@@ -120,6 +121,7 @@ class GrpcClient {
   Answer call(const std::string& method, const std::string& message = {}) {
     return start(method, message)->wait();
   }
+  grpc_compression_algorithm compression = GRPC_COMPRESS_NONE;  ///< of requests
 
   /// Sends all messages, then reads all answers.
   struct Stream {

@@ -77,6 +77,18 @@ TEST_F(GrpcServers, take_messages_of_many_parts_up_to_their_limit) {
             StatusCode::RESOURCE_EXHAUSTED);
 }
 
+// gRPC would decode them before it compares their size with the limit.
+TEST_F(GrpcServers, take_no_messages_that_are_compressed) {
+  for (const auto coding : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    client.compression = coding;
+    EXPECT_EQ(
+        client.call("ServerLive", std::string(std::size_t{4} << 20, '\0')).status.error_code(),
+        StatusCode::UNIMPLEMENTED);
+  }
+  client.compression = GRPC_COMPRESS_NONE;
+  EXPECT_TRUE(client.call("ServerLive").truth());
+}
+
 TEST_F(GrpcServers, give_classes_instead_of_numbers) {
   WireWriter output;
   output.bytes(1, line.outputs().at(0).name).message(2, parameter("classification", 1));

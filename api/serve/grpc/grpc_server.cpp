@@ -86,6 +86,9 @@ class ServerCore final : public ::grpc::CallbackGenericService {
                              &port);
     builder.SetMaxReceiveMessageSize(static_cast<int>(options.message_bytes));
     builder.SetMaxSendMessageSize(-1);
+    // gRPC decodes a message whole before it looks at its size: a small one could take all memory.
+    for (const auto coding : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP})
+      builder.SetCompressionAlgorithmSupportStatus(coding, false);
     // By default a second server would share the port.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(options.calls));
