@@ -175,6 +175,16 @@ TEST_F(HttpHouse, limits_the_connections_of_one_client) {
   EXPECT_EQ(RawClient{path}.ask(get("/v2")).status, 200U) << "a client of the machine itself";
 }
 
+TEST_F(HttpHouse, leaves_places_to_others_when_a_client_floods_it) {
+  const std::uint16_t port = open({.connections = 4, .client_connections = 1, .linger = 1h});
+  RawClient first{port};
+  EXPECT_EQ(first.ask(get("/v2")).status, 200U);
+  RawClient second{port};
+  EXPECT_EQ(second.receive().status, 429U) << "and does not go";
+  RawClient third{port};
+  EXPECT_EQ(third.receive().status, 0U) << "it is closed, and told nothing";
+}
+
 TEST_F(HttpHouse, limits_how_often_a_client_asks) {
   RawClient client{open({.client_rate = 0.001})};
   EXPECT_EQ(client.ask(post(line_path, rows(1, 2))).status, 200U);

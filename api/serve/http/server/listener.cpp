@@ -109,14 +109,17 @@ class Acceptor final : public Listener, public std::enable_shared_from_this<Acce
       if constexpr (std::is_same_v<Protocol, tcp>) socket.set_option(tcp::no_delay{true}, ignored);
       Origin origin = origin_of(socket);
       HttpAnswerPtr refused;
-      if (!origin.client) refused = too_many("this client has too many connections");
+      const bool is_beyond_own = !origin.client;
+      if (is_beyond_own) refused = too_many("this client has too many connections");
       const auto connection =
           std::make_shared<Connection>(stream_of(std::move(socket)), host_, std::move(origin));
       const std::size_t most = host_->options.connections;
       const std::size_t count = host_->connections->add(connection);
       // Some of those beyond the limit are told; under a flood, closing must do.
       if (count > most) refused = unavailable("too many connections");
-      if (count <= most + most / 8 + 8) connection->start(std::move(refused));
+      // Who has more than its own share takes no more than half of what there is for all: to be told takes time.
+      if (count <= (is_beyond_own ? most / 2 : most + most / 8 + 8))
+        connection->start(std::move(refused));
       // The server may have ended since, and not have seen this one.
       if (host_->service.is_draining()) connection->drain();
       if (host_->closed.load()) connection->close();
