@@ -121,6 +121,16 @@ TEST_F(TokenFiles, are_asked_for_by_a_server) {
   EXPECT_TRUE(client.is_at_end());
 }
 
+TEST_F(TokenFiles, are_tried_no_more_often_than_a_client_may_ask) {
+  const HttpService guarded{system, models, {.tokens = tokens("user\n")}};
+  server.emplace(loop.get_executor(), guarded, HttpServerOptions{.client_rate = 0.001});
+  threads.emplace_back([this] { loop.run(); });
+  const std::uint16_t port = server->listen("127.0.0.1", 0);
+  const std::string guess = post(line_path, rows(1, 2), bearer("other"));
+  EXPECT_EQ(RawClient{port}.ask(guess).status, 401U);
+  EXPECT_EQ(RawClient{port}.ask(guess).status, 429U);
+}
+
 TEST(Clients, have_no_more_connections_than_they_may) {
   ClientLimits limits{2, 0};
   const auto now = ClientLimits::Clock::now();

@@ -195,6 +195,8 @@ bool Connection::is_refused_unread() {
   if (!reader_.has_body()) return false;  // then the connection can go on
   HttpAnswerPtr refused = host_->service.refusal_of(reader_.question());
   if (!refused) return false;
+  Exchange& exchange = *exchanges_.back();
+  if (!may_ask(exchange)) refused = exchange.answer;  // nor may it try tokens more often
   reader_.refuse(std::move(refused));
   return true;
 }
