@@ -243,6 +243,17 @@ TEST_F(GrpcServers, answer_what_runs_before_they_end) {
   drained.get();
 }
 
+TEST_F(GrpcServers, may_be_drained_twice_and_for_ever) {
+  const auto call = client.start("ModelInfer", request("held", {1, 2}).written());
+  await_held(1);
+  const Future<void> first = server.drain(std::chrono::nanoseconds::max());
+  const Future<void> second = server.drain(1ms);
+  release();
+  EXPECT_TRUE(call->wait().status.ok());
+  first.get();
+  second.get();
+}
+
 TEST_F(GrpcServers, cancel_what_runs_after_their_patience) {
   const auto call = client.start("ModelInfer", request("held", {1, 2}).written());
   await_held(1);

@@ -4,9 +4,11 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "stoker/api/serve/grpc/stream_call.hpp"
@@ -16,6 +18,9 @@
 namespace stoker {
 namespace serve::grpc {
 namespace {
+
+/// What is longer is as good as for ever, and the clock could not count to its end.
+constexpr std::chrono::nanoseconds longest = std::chrono::hours{24 * 365};
 
 std::string target_of(const std::string& address, std::uint16_t port) {
   const bool is_v6 = address.find(':') != std::string::npos;
@@ -102,7 +107,9 @@ class ServerCore final : public ::grpc::CallbackGenericService {
                   {{"address", target_of(options.address, options.port)}}};
     port_ = static_cast<std::uint16_t>(port);
   }
-  ~ServerCore() override = default;
+  ~ServerCore() override {
+    if (drainer_.joinable()) drainer_.join();
+  }
   ServerCore(const ServerCore&) = delete;
   ServerCore& operator=(const ServerCore&) = delete;
 
@@ -122,10 +129,23 @@ class ServerCore final : public ::grpc::CallbackGenericService {
     service_->drain();
     const std::lock_guard lock{ending_};  // gRPC ends once
     server_->Shutdown(std::chrono::system_clock::now() +
-                      std::chrono::duration_cast<std::chrono::system_clock::duration>(patience));
+                      std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                          std::min(patience, longest)));
     server_->Wait();
   }
-  [[nodiscard]] GrpcService& service() const noexcept { return *service_; }
+  /// Ready when all calls have ended. No thread of the pool waits for that: large messages need them.
+  [[nodiscard]] Future<void> drain(std::chrono::nanoseconds patience) {
+    service_->drain();
+    const std::lock_guard lock{draining_};
+    if (drainer_.joinable()) return drained_;
+    Promise<void> done;
+    drained_ = done.future();
+    drainer_ = std::thread{[this, patience, done = std::move(done)]() mutable {
+      end(patience);
+      done.set();
+    }};
+    return drained_;
+  }
 
  private:
   const std::shared_ptr<GrpcService> service_;
@@ -133,6 +153,10 @@ class ServerCore final : public ::grpc::CallbackGenericService {
   std::unique_ptr<::grpc::Server> server_;
   std::uint16_t port_ = 0;
   std::mutex ending_;
+
+  std::mutex draining_;  // of what follows
+  Future<void> drained_;
+  std::thread drainer_;
 };
 
 }  // namespace serve::grpc
@@ -148,7 +172,7 @@ GrpcServer::~GrpcServer() {
 std::uint16_t GrpcServer::port() const noexcept { return core_->port(); }
 
 Future<void> GrpcServer::drain(std::chrono::nanoseconds patience) const {
-  return core_->service().pool().run([core = core_, patience] { core->end(patience); });
+  return core_->drain(patience);
 }
 
 }  // namespace stoker

@@ -65,7 +65,7 @@ class GrpcServer {
   [[nodiscard]] std::uint16_t port() const noexcept;
 
   /// Ends in good order: it is not ready, accepts no calls, and answers those that run. After `patience` they are
-  /// cancelled. Ready when all have ended.
+  /// cancelled. Ready when all have ended. A second drain() waits for the first.
   Future<void> drain(std::chrono::nanoseconds patience) const;
 
  private:
