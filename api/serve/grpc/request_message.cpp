@@ -232,13 +232,13 @@ class RequestReader {
 
 }  // namespace
 
-ModelAddress read_address(Bytes message, std::uint32_t name_field) {
+ModelAddress read_address(Bytes message) {
   Progress progress = progress_of(message);
   ModelAddress address;
   Wire wire{message, progress};
   while (wire.next()) {
-    if (wire.number() == name_field) address.name = wire.text();
-    if (wire.number() == name_field + 1 && name_field == 1) address.version = wire.text();
+    if (wire.number() == 1) address.name = wire.text();
+    if (wire.number() == 2) address.version = wire.text();
   }
   refuse_damage(progress);
   return address;

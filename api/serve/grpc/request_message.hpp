@@ -23,9 +23,7 @@ struct ModelAddress {
   std::string name = {};
   std::string version = {};  ///< empty: any
 };
-/// `name_field`: 1, but 2 for messages of the repository.
-[[nodiscard]] ModelAddress read_address(std::span<const std::byte> message,
-                                        std::uint32_t name_field = 1);
+[[nodiscard]] ModelAddress read_address(std::span<const std::byte> message);
 
 /// Precondition for what is returned: outputs are in binary form.
 [[nodiscard]] protocol::InferRequest read_request(std::span<const std::byte> message,
