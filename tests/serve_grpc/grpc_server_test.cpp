@@ -375,6 +375,21 @@ TEST_F(GrpcStreams, cancel_their_requests_when_the_client_goes_away) {
   await_held(0);
 }
 
+TEST_F(GrpcStreams, may_be_cancelled_at_any_time) {
+  for (int n = 0; n < 60; ++n) {
+    const auto stream = client.stream();
+    for (int i = 0; i < n % 4; ++i)
+      static_cast<void>(stream->write(request("line", {1, 0}).written()));
+    for (int i = 0; i < n % 3 && i < n % 4; ++i) EXPECT_TRUE(stream->read().has_value());
+    stream->context.TryCancel();
+    EXPECT_EQ(stream->finish().error_code(), StatusCode::CANCELLED);
+    const auto call = client.start("ModelInfer", request("line", {1, 0}).written());
+    call->context.TryCancel();
+    static_cast<void>(call->wait());  // perhaps it was answered first
+  }
+  EXPECT_TRUE(client.call("ServerLive").truth());
+}
+
 TEST_F(GrpcStreams, read_no_further_than_their_limit) {
   models->set("all",
               serve("all", {.batch_size = 64, .batch_timeout = 1h, .wait = BatchWait::full}));
