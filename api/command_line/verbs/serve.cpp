@@ -244,7 +244,8 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   const Future<void> drained = server.drain(time_of(words.drain_timeout_s));
   const Future<void> grpc_drained = grpc->drain(time_of(words.drain_timeout_s));
   // No more will come to fill a batch.
-  for (const auto& [name, model] : *served->snapshot())
+  const ServedModels::Snapshot now = served->snapshot();  // a poll may change the models meanwhile
+  for (const auto& [name, model] : *now)
     for (const auto& [number, version] : model.versions)
       if (version.serving) version.serving->with_timeout(std::chrono::nanoseconds::zero());
   grpc_drained.get();
