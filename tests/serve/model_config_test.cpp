@@ -108,6 +108,14 @@ TEST(ModelConfigs, may_say_nothing) {
   EXPECT_EQ(of_json("{}").versions.kind, VersionPolicy::Kind::latest);
 }
 
+TEST(ModelConfigs, have_samples_with_rows_if_there_is_a_largest_batch) {
+  const std::string one =
+      R"(model_warmup { batch_size: 1 inputs { key: "x" value { data_type: TYPE_FP32 dims: 3 } } })";
+  EXPECT_EQ(of_text(one).samples.at(0).rows, 0) << "dims are whole";
+  EXPECT_EQ(of_text("max_batch_size: 4 " + one).samples.at(0).rows, 1);
+  EXPECT_EQ(of_text("max_batch_size: 4 model_warmup { }").samples.at(0).rows, 1);
+}
+
 TEST(ModelConfigs, choose_versions) {
   const std::vector<std::uint64_t> there{1, 2, 5};
   using Numbers = std::vector<std::uint64_t>;
@@ -177,6 +185,7 @@ TEST(ModelConfigs, are_refused_where_they_would_change_answers) {
         "instance_group { kind: KIND_CPU gpus: 0 }",
         "instance_group { } instance_group { }",
         "instance_group { kind: KIND_TPU }",
+        "model_warmup { batch_size: 2 }",
         "version_policy { latest { } all { } }",
         "version_policy { latest { num_versions: 0 } }",
         "model_warmup { inputs { key: \"x\" value { data_type: TYPE_FP32 dims: -1 } } }"})

@@ -199,14 +199,20 @@ void read_instances(ConfigFields& config, const std::string& model, ModelConfig&
   group.end();
 }
 
-std::vector<WarmUpSample> samples_of(ConfigFields& config, const std::string& model) {
+std::vector<WarmUpSample> samples_of(ConfigFields& config, const std::string& model,
+                                     std::int64_t max_batch_size) {
   std::vector<WarmUpSample> samples;
   for (ConfigFields& fields : config.messages("model_warmup")) {
     WarmUpSample sample;
     const std::uint64_t rows = fields.whole("batch_size").value_or(0);
     if (rows > std::numeric_limits<std::int32_t>::max())
       wrong_field(fields.path_of("batch_size"), "is too large");
-    sample.rows = static_cast<std::int64_t>(rows);
+    if (max_batch_size == 0 && rows > 1)
+      wrong_field(fields.path_of("batch_size"),
+                  "must be 1: without max_batch_size, dims are whole");
+    // As with `dims` of inputs, those of a sample lack the rows only if max_batch_size says that there are some.
+    if (max_batch_size > 0)
+      sample.rows = std::max<std::int64_t>(static_cast<std::int64_t>(rows), 1);
     sample.times = std::max<std::uint64_t>(fields.whole("count").value_or(1), 1);
     bool is_known = true;
     for (auto& [name, input] : fields.map("inputs")) {
@@ -366,7 +372,7 @@ ModelConfig read_model_config(const ConfigTree& tree, const std::string& model,
   made.versions = versions_of(config);
   read_batching(config, model, made.serving);
   read_instances(config, model, made);
-  made.samples = samples_of(config, model);
+  made.samples = samples_of(config, model, made.max_batch_size);
   read_parameters(config, model, made);
   refuse_what_changes_answers(config);
   config.leave_out({"platform", "backend", "runtime", "optimization", "metric_tags",
