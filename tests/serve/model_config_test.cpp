@@ -116,6 +116,13 @@ TEST(ModelConfigs, have_samples_with_rows_if_there_is_a_largest_batch) {
   EXPECT_EQ(of_text("max_batch_size: 4 model_warmup { }").samples.at(0).rows, 1);
 }
 
+TEST(ModelConfigs, replace_the_sizes_of_the_program) {
+  const ConfigTree tree =
+      read_config("dynamic_batching { preferred_batch_size: 8 }", ConfigForm::text);
+  EXPECT_EQ(read_model_config(tree, "m", {.sizes = {1, 2}}).serving.sizes,
+            (std::vector<std::int64_t>{8}));
+}
+
 TEST(ModelConfigs, choose_versions) {
   const std::vector<std::uint64_t> there{1, 2, 5};
   using Numbers = std::vector<std::uint64_t>;
@@ -167,6 +174,7 @@ TEST(ModelConfigs, are_refused_where_they_would_change_answers) {
         "max_batch_size: 1 max_batch_size: 2",
         "max_batch_size: \"1\"",
         "max_batch_size: 1.5",
+        "max_batch_size: 010",
         "default_model_filename: \"../model.onnx\"",
         "input { dims: 1 }",
         "input { name: \"x\" dims: 0 }",
@@ -185,6 +193,8 @@ TEST(ModelConfigs, are_refused_where_they_would_change_answers) {
         "instance_group { kind: KIND_CPU gpus: 0 }",
         "instance_group { } instance_group { }",
         "instance_group { kind: KIND_TPU }",
+        "instance_group { count: -1 }",
+        "instance_group { count: 2000000000 }",
         "model_warmup { batch_size: 2 }",
         "version_policy { latest { } all { } }",
         "version_policy { latest { num_versions: 0 } }",

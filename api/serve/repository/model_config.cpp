@@ -19,6 +19,7 @@ using std::chrono::microseconds;
 
 constexpr std::uint64_t most_microseconds = 86'400'000'000;  // a day
 constexpr std::uint64_t most_levels = 1000;
+constexpr std::uint64_t most_workers = 1024;  // each is an actor
 
 [[noreturn]] void wrong_field(const std::string& field, const std::string& reason) {
   throw Error{
@@ -161,7 +162,9 @@ void read_levels(ConfigFields& batching, ServingOptions& serving) {
 void read_batching(ConfigFields& config, const std::string& model, ServingOptions& serving) {
   std::optional<ConfigFields> fields = config.message("dynamic_batching");
   if (!fields) return;
-  for (const std::int64_t size : fields->integers("preferred_batch_size")) {
+  const std::vector<std::int64_t> sizes = fields->integers("preferred_batch_size");
+  if (!sizes.empty()) serving.sizes.clear();  // those of the program
+  for (const std::int64_t size : sizes) {
     if (size < 1 || size > serving.batch_size)
       wrong_field(fields->path_of("preferred_batch_size"), "must be from 1 to max_batch_size");
     serving.sizes.push_back(size);
@@ -183,8 +186,10 @@ void read_instances(ConfigFields& config, const std::string& model, ModelConfig&
     wrong_field("instance_group", "must have one group: a model is on one device");
   if (groups.empty()) return;
   ConfigFields& group = groups.front();
-  if (const std::int64_t count = group.integer("count").value_or(0); count > 0)
-    made.serving.workers = static_cast<std::size_t>(count);
+  const std::uint64_t count = group.whole("count").value_or(0);
+  if (count > most_workers)
+    wrong_field(group.path_of("count"), "must be at most " + std::to_string(most_workers));
+  if (count > 0) made.serving.workers = count;
   const std::size_t kind =
       group.choice("kind", {"KIND_AUTO", "KIND_GPU", "KIND_CPU", "KIND_MODEL"}).value_or(0);
   const std::vector<std::int64_t> gpus = group.integers("gpus");
