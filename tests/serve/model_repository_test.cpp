@@ -1,6 +1,8 @@
 // A directory of models that is served: loads, reloads and unloads, by a program and by clients.
 #include "stoker/api/serve/repository/model_repository.hpp"
 
+#include <sys/stat.h>
+
 #include <atomic>
 
 #include "stoker/tests/serve/http_house.hpp"
@@ -117,6 +119,23 @@ TEST_F(Repository, loads_and_unloads_for_clients) {
   EXPECT_EQ(index().at(1)["reason"], "unloaded");
   EXPECT_EQ(load("m").status, 200U);
   EXPECT_EQ(factor_of("m"), 5);
+}
+
+TEST_F(Repository, is_listed_while_a_model_is_loaded) {
+  write_model("m", 1, 2);
+  write("m/config.pbtxt", R"(output { name: "y" label_filename: "labels" })");
+  const fs::path labels = root / "m" / "labels";
+  ASSERT_EQ(::mkfifo(labels.c_str(), 0600), 0);
+  const Future<void> loading = repository->load("m");  // until somebody writes the labels
+  for (bool begun = false; !begun; std::this_thread::yield()) {
+    const auto all = models->snapshot();
+    const auto place = all->find("m");
+    begun = place != all->end() && place->second.is_loading();
+  }
+  EXPECT_EQ(index().at(0)["state"], "LOADING");
+  std::ofstream{labels} << "small\n";
+  EXPECT_TRUE(loading.wait().has_value());
+  EXPECT_EQ(index().at(0)["state"], "READY");
 }
 
 TEST_F(Repository, is_there_only_for_those_who_may_control_it) {

@@ -181,7 +181,7 @@ void VersionSwitch::unload(const std::string& name, bool forget) {
 }
 
 void VersionSwitch::know(const std::string& name, const std::vector<VersionSource>& sources,
-                         const std::string& reason, ModelState state) {
+                         const std::string& reason, ModelState state) const {
   models_->update(name, [&](ServedModel& model) {
     model.reason = reason;
     for (const VersionSource& source : sources)

@@ -91,7 +91,7 @@ struct ModelRepository::Impl {
         folder{options.directory},
         versions{host.shared_executor(), models} {}
 
-  // All of these on the pool's thread.
+  // On the threads of the pools. What is not const is only for that of loads.
 
   [[nodiscard]] Folders list() const {
     Folders folders = folder.list();
@@ -190,15 +190,20 @@ struct ModelRepository::Impl {
            });
   }
 
-  void know(const Folders& now, ModelState state) {
-    const ServedModels::Snapshot before = models->snapshot();
+  [[nodiscard]] static bool is_in_use(const ServedModel& model) {
+    return model.answering() != nullptr || model.is_loading();
+  }
+
+  /// Shows what the directory has. `before`: what was shown before it was listed. A load may run meanwhile.
+  void know(const ServedModels::Map& before, const Folders& now, ModelState state) const {
     for (const auto& [name, found] : now)
-      if (!is_shown(*before, name, found))
+      if (!is_shown(before, name, found))
         versions.know(name, known(found), found.versions.empty() ? "it has no version" : "", state);
-    for (const auto& [name, model] : *before)
-      if (!options.others.contains(name) && !now.contains(name) && model.answering() == nullptr &&
-          !model.is_loading())
-        versions.unload(name, true);
+    for (const auto& [name, model] : before)
+      if (!options.others.contains(name) && !now.contains(name) && !is_in_use(model))
+        models->update(name, [](ServedModel& gone) {
+          if (!is_in_use(gone)) gone = {};
+        });
   }
 
   void poll() {
@@ -236,6 +241,7 @@ struct ModelRepository::Impl {
   Folders looked;  // at the last poll
   std::uint64_t starts = 0;
   BlockingPool pool{{.threads = 1, .queue = most_waiting}};
+  BlockingPool looks{{.threads = 1, .queue = most_waiting}};  // they do not wait for loads
 };
 
 ModelRepository::ModelRepository(const System& system, std::shared_ptr<ServedModels> models,
@@ -248,12 +254,17 @@ ModelRepository::ModelRepository(const System& system, std::shared_ptr<ServedMod
                 {{"directory", impl_->options.directory.string()}}};
 }
 
-ModelRepository::~ModelRepository() { static_cast<void>(impl_->pool.close().wait()); }
+ModelRepository::~ModelRepository() {
+  const Future<void> looked = impl_->looks.close();
+  static_cast<void>(impl_->pool.close().wait());
+  static_cast<void>(looked.wait());
+}
 
 Future<std::vector<std::string>> ModelRepository::look(ModelState state) const {
-  return impl_->pool.run([impl = impl_.get(), state] {
+  return impl_->looks.run([impl = impl_.get(), state] {
+    const ServedModels::Snapshot before = impl->models->snapshot();
     const Folders now = impl->list();
-    impl->know(now, state);
+    impl->know(*before, now, state);
     std::vector<std::string> names;
     names.reserve(now.size());
     for (const auto& [name, found] : now) names.push_back(name);
