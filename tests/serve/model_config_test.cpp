@@ -26,6 +26,7 @@ constexpr std::string_view whole = R"(
 # a comment
 name: "m"
 platform: "onnxruntime_onnx"
+default_model_filename: "model.lua"
 max_batch_size: 8
 input [ { name: "x" data_type: TYPE_FP32 dims: [ 3, -1 ] } ]
 output { name: 'y' data_type: TYPE_STRING, dims: 1; label_filename: "lab" "els.txt" }
@@ -58,6 +59,7 @@ TEST(ModelConfigs, say_what_their_fields_mean) {
   ASSERT_EQ(config.outputs.size(), 1U);
   EXPECT_EQ(config.outputs[0].type, onnx::ElementType::string);
   EXPECT_EQ(config.outputs[0].label_file, "labels.txt");
+  EXPECT_EQ(config.model_file, "model.lua");
   EXPECT_EQ(config.serving.sizes, (std::vector<std::int64_t>{4, 8}));
   EXPECT_FALSE(config.serving.padding);
   EXPECT_EQ(config.serving.wait, BatchWait::full);

@@ -339,10 +339,14 @@ void refuse_what_changes_answers(ConfigFields& config) {
       wrong_field(policy->path_of("decoupled"), "must be false: a request has one answer");
     policy->end();
   }
+}
+
+std::string model_file_of(ConfigFields& config) {
   static constexpr std::string_view names[] = {"", "model.onnx", "model.safetensors", "model.lua"};
-  if (std::ranges::find(names, config.text("default_model_filename").value_or("")) ==
-      std::end(names))
+  std::string name = config.text("default_model_filename").value_or("");
+  if (std::ranges::find(names, name) == std::end(names))
     wrong_field("default_model_filename", "must be model.onnx, model.safetensors or model.lua");
+  return name;
 }
 
 }  // namespace
@@ -375,6 +379,7 @@ ModelConfig read_model_config(const ConfigTree& tree, const std::string& model,
   made.inputs = inputs_of(config, model);
   made.outputs = outputs_of(config);
   made.versions = versions_of(config);
+  made.model_file = model_file_of(config);
   read_batching(config, model, made.serving);
   read_instances(config, model, made);
   made.samples = samples_of(config, model, made.max_batch_size);

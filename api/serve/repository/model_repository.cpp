@@ -35,6 +35,11 @@ constexpr std::size_t most_waiting = 4096;
   throw Error{"repository", code, std::move(reason), {{"model", model}}};
 }
 
+/// The model is there, and is not as it must be.
+[[noreturn]] void cannot_load(ErrorCode code, std::string reason, const std::string& model) {
+  throw Error{"load", code, std::move(reason), {{"model", model}}};
+}
+
 std::string text_of(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
   std::error_code failure;
@@ -53,7 +58,7 @@ ModelConfig config_of(const std::string& name, const FolderOfModel& folder,
   const fs::path text = folder.path / "config.pbtxt";
   const bool has_json = fs::exists(json);
   if (has_json && fs::exists(text))
-    refuse_model(ErrorCode::invalid_argument, "there are both config.json and config.pbtxt", name);
+    cannot_load(ErrorCode::invalid_argument, "there are both config.json and config.pbtxt", name);
   if (has_json)
     return serve::read_model_config(serve::read_config(text_of(json), ConfigForm::json), name,
                                     defaults);
@@ -63,20 +68,24 @@ ModelConfig config_of(const std::string& name, const FolderOfModel& folder,
   return serve::read_model_config({}, name, defaults);
 }
 
-fs::path file_of(const std::string& name, const FolderOfModel& folder, std::uint64_t version) {
+/// `wanted`: the name of the file; empty: any that can be loaded, of which there must be one.
+fs::path file_of(const std::string& name, const FolderOfModel& folder, std::uint64_t version,
+                 const std::string& wanted) {
   std::optional<fs::path> found;
   for (const char* const file : {"model.onnx", "model.safetensors", "model.lua"}) {
+    if (!wanted.empty() && wanted != file) continue;
     fs::path path = folder.path / std::to_string(version) / file;
     if (!fs::exists(path)) continue;
     if (found)
-      refuse_model(ErrorCode::invalid_argument,
-                   "version " + std::to_string(version) + " has more than one model", name);
+      cannot_load(ErrorCode::invalid_argument,
+                  "version " + std::to_string(version) + " has more than one model", name);
     found = std::move(path);
   }
   if (!found)
-    refuse_model(
+    cannot_load(
         ErrorCode::not_found,
-        "version " + std::to_string(version) + " has no model.onnx, model.safetensors or model.lua",
+        "version " + std::to_string(version) + " has no " +
+            (wanted.empty() ? "model.onnx, model.safetensors or model.lua" : printable(wanted)),
         name);
   return *found;
 }
@@ -117,7 +126,7 @@ struct ModelRepository::Impl {
     LoadModelOptions load = options.load;
     if (!config.device.empty()) load.device = system->device(config.device);
     load.precision = config.precision;
-    const AnyModel model = load_model(file_of(name, found, version), load);
+    const AnyModel model = load_model(file_of(name, found, version, config.model_file), load);
     require_agreement(config, model);
     StartedVersion started{.labels = serve::read_labels(config, found.path)};
     ServingOptions serving = config.serving;
@@ -171,7 +180,7 @@ struct ModelRepository::Impl {
     tried[name] = found;
     if (found.versions.empty()) {
       versions.know(name, {}, "it has no version");
-      refuse_model(ErrorCode::not_found, "model '" + name + "' has no version", name);
+      cannot_load(ErrorCode::not_found, "model '" + name + "' has no version", name);
     }
     versions.load(name, wanted(name, found));
   }
