@@ -19,12 +19,13 @@ class Repository : public HttpHouse {
     fs::create_directories((root / path).parent_path());
     std::ofstream{root / path, std::ios::binary} << content;
   }
-  /// y = n x.
+  /// y = n x. Files of other numbers have other sizes: clocks of file systems tick slowly.
   void write_model(const std::string& name, int version, int n) const {
-    write(name + "/" + std::to_string(version) + "/model.lua", R"(
+    write(name + "/" + std::to_string(version) + "/model.lua",
+          R"(
       return {inputs = {{name = "x", shape = {"rows", 2}}}, outputs = {{name = "y", shape = {"rows", 2}}},
-              predict = function(given) return {y = given.x * )" + std::to_string(n) +
-                                                                   " } end}");
+              predict = function(given) return {y = given.x * )" +
+              std::to_string(n) + " } end}" + std::string(static_cast<std::size_t>(n), ' '));
   }
   /// The same, put into its place whole.
   void replace_model(const std::string& name, int version, int n) const {
@@ -136,6 +137,16 @@ TEST_F(Repository, is_listed_while_a_model_is_loaded) {
   std::ofstream{labels} << "small\n";
   EXPECT_TRUE(loading.wait().has_value());
   EXPECT_EQ(index().at(0)["state"], "READY");
+}
+
+TEST_F(Repository, forgets_a_model_that_went_before_it_was_loaded) {
+  write_model("m", 1, 2);
+  repository->look(ModelState::loading).get();
+  EXPECT_EQ(ask("GET", "/v2/health/ready").status, 503U);
+  fs::remove_all(root / "m");
+  EXPECT_EQ(load("m").status, 404U);
+  EXPECT_EQ(infer("m").status, 404U);
+  EXPECT_EQ(ask("GET", "/v2/health/ready").status, 200U) << "nobody waits for it any more";
 }
 
 TEST_F(Repository, is_there_only_for_those_who_may_control_it) {

@@ -121,6 +121,21 @@ struct ModelRepository::Impl {
         name);
   }
 
+  /// What load() begins with. A model that has gone since it was shown as `loading` is not shown so any more.
+  [[nodiscard]] FolderOfModel find_to_load(const std::string& name) const {
+    try {
+      return find(name);
+    } catch (...) {
+      if (!options.others.contains(name) && models->snapshot()->contains(name))
+        models->update(name, [](ServedModel& model) {
+          std::erase_if(model.versions, [](const auto& entry) {
+            return entry.second.state == ModelState::loading;
+          });
+        });
+      throw;
+    }
+  }
+
   [[nodiscard]] StartedVersion start(const std::string& name, std::uint64_t version,
                                      const FolderOfModel& found, const ModelConfig& config) {
     LoadModelOptions load = options.load;
@@ -167,7 +182,8 @@ struct ModelRepository::Impl {
             return start(name, number, found, *config);
           };
       }
-    } catch (const Error& error) {
+    } catch (...) {
+      const Error error = error_from_current_exception("config");
       // No version can be loaded. The index has the reason at the highest one.
       for (VersionSource& source : sources) source.start = nullptr;
       sources.back().content.clear();
@@ -226,14 +242,18 @@ struct ModelRepository::Impl {
       if (!is_settled(name, found) || (last != tried.end() && last->second == found)) continue;
       try {
         load(name, found);
-      } catch (const Error& error) {
+      } catch (const std::exception& error) {
         log_error("a model of the repository is not loaded",
                   {{"model", name}, {"error", error.what()}});
       }
     }
     std::vector<std::string> gone;
-    for (const auto& [name, found] : tried)
-      if (!now.contains(name) && !looked.contains(name)) gone.push_back(name);
+    for (const auto& [name, found] : tried) {
+      std::error_code unknown;  // too many open files are no reason to unload a model
+      if (!now.contains(name) && !looked.contains(name) && !fs::exists(found.path, unknown) &&
+          !unknown)
+        gone.push_back(name);
+    }
     for (const std::string& name : gone) {
       tried.erase(name);
       versions.unload(name, true);
@@ -283,7 +303,7 @@ Future<std::vector<std::string>> ModelRepository::look(ModelState state) const {
 
 Future<void> ModelRepository::load(std::string name) const {
   return impl_->pool.run(
-      [impl = impl_.get(), name = std::move(name)] { impl->load(name, impl->find(name)); });
+      [impl = impl_.get(), name = std::move(name)] { impl->load(name, impl->find_to_load(name)); });
 }
 
 Future<void> ModelRepository::unload(std::string name) const {
