@@ -297,6 +297,7 @@ TEST_F(RepositoryCommand, is_refused_at_its_start_if_it_cannot_work) {
   EXPECT_EQ(serve({"--control", "poll", "double.lua"}).exit_code, 2);
   EXPECT_EQ(serve({"--repository", "models", "--load-model", "twice"}).exit_code, 2);
   EXPECT_EQ(serve({"--repository", "models", "--control", "often"}).exit_code, 2);
+  EXPECT_EQ(serve({"--repository", "models", "--poll-interval", "0"}).exit_code, 2);
   const CommandResult twice = serve({"--repository", "models", "twice=double.lua"});
   EXPECT_EQ(twice.exit_code, 2);
   EXPECT_TRUE(contains(twice.err, "two models are named 'twice'")) << twice.err;

@@ -26,6 +26,7 @@ constexpr std::string_view whole = R"(
 # a comment
 name: "m"
 platform: "onnxruntime_onnx"
+default_model_filename: "model.lua"
 max_batch_size: 8
 input [ { name: "x" data_type: TYPE_FP32 dims: [ 3, -1 ] } ]
 output { name: 'y' data_type: TYPE_STRING, dims: 1; label_filename: "lab" "els.txt" }
@@ -58,6 +59,7 @@ TEST(ModelConfigs, say_what_their_fields_mean) {
   ASSERT_EQ(config.outputs.size(), 1U);
   EXPECT_EQ(config.outputs[0].type, onnx::ElementType::string);
   EXPECT_EQ(config.outputs[0].label_file, "labels.txt");
+  EXPECT_EQ(config.model_file, "model.lua");
   EXPECT_EQ(config.serving.sizes, (std::vector<std::int64_t>{4, 8}));
   EXPECT_FALSE(config.serving.padding);
   EXPECT_EQ(config.serving.wait, BatchWait::full);
@@ -106,6 +108,21 @@ TEST(ModelConfigs, may_say_nothing) {
   EXPECT_EQ(config.device, "");
   EXPECT_EQ(config.serving.priorities.size(), 0U);
   EXPECT_EQ(of_json("{}").versions.kind, VersionPolicy::Kind::latest);
+}
+
+TEST(ModelConfigs, have_samples_with_rows_if_there_is_a_largest_batch) {
+  const std::string one =
+      R"(model_warmup { batch_size: 1 inputs { key: "x" value { data_type: TYPE_FP32 dims: 3 } } })";
+  EXPECT_EQ(of_text(one).samples.at(0).rows, 0) << "dims are whole";
+  EXPECT_EQ(of_text("max_batch_size: 4 " + one).samples.at(0).rows, 1);
+  EXPECT_EQ(of_text("max_batch_size: 4 model_warmup { }").samples.at(0).rows, 1);
+}
+
+TEST(ModelConfigs, replace_the_sizes_of_the_program) {
+  const ConfigTree tree =
+      read_config("dynamic_batching { preferred_batch_size: 8 }", ConfigForm::text);
+  EXPECT_EQ(read_model_config(tree, "m", {.sizes = {1, 2}}).serving.sizes,
+            (std::vector<std::int64_t>{8}));
 }
 
 TEST(ModelConfigs, choose_versions) {
@@ -159,6 +176,7 @@ TEST(ModelConfigs, are_refused_where_they_would_change_answers) {
         "max_batch_size: 1 max_batch_size: 2",
         "max_batch_size: \"1\"",
         "max_batch_size: 1.5",
+        "max_batch_size: 010",
         "default_model_filename: \"../model.onnx\"",
         "input { dims: 1 }",
         "input { name: \"x\" dims: 0 }",
@@ -177,6 +195,9 @@ TEST(ModelConfigs, are_refused_where_they_would_change_answers) {
         "instance_group { kind: KIND_CPU gpus: 0 }",
         "instance_group { } instance_group { }",
         "instance_group { kind: KIND_TPU }",
+        "instance_group { count: -1 }",
+        "instance_group { count: 2000000000 }",
+        "model_warmup { batch_size: 2 }",
         "version_policy { latest { } all { } }",
         "version_policy { latest { num_versions: 0 } }",
         "model_warmup { inputs { key: \"x\" value { data_type: TYPE_FP32 dims: -1 } } }"})

@@ -1,6 +1,8 @@
 // A directory of models that is served: loads, reloads and unloads, by a program and by clients.
 #include "stoker/api/serve/repository/model_repository.hpp"
 
+#include <sys/stat.h>
+
 #include <atomic>
 
 #include "stoker/tests/serve/http_house.hpp"
@@ -17,12 +19,13 @@ class Repository : public HttpHouse {
     fs::create_directories((root / path).parent_path());
     std::ofstream{root / path, std::ios::binary} << content;
   }
-  /// y = n x.
+  /// y = n x. Files of other numbers have other sizes: clocks of file systems tick slowly.
   void write_model(const std::string& name, int version, int n) const {
-    write(name + "/" + std::to_string(version) + "/model.lua", R"(
+    write(name + "/" + std::to_string(version) + "/model.lua",
+          R"(
       return {inputs = {{name = "x", shape = {"rows", 2}}}, outputs = {{name = "y", shape = {"rows", 2}}},
-              predict = function(given) return {y = given.x * )" + std::to_string(n) +
-                                                                   " } end}");
+              predict = function(given) return {y = given.x * )" +
+              std::to_string(n) + " } end}" + std::string(static_cast<std::size_t>(n), ' '));
   }
   /// The same, put into its place whole.
   void replace_model(const std::string& name, int version, int n) const {
@@ -119,6 +122,33 @@ TEST_F(Repository, loads_and_unloads_for_clients) {
   EXPECT_EQ(factor_of("m"), 5);
 }
 
+TEST_F(Repository, is_listed_while_a_model_is_loaded) {
+  write_model("m", 1, 2);
+  write("m/config.pbtxt", R"(output { name: "y" label_filename: "labels" })");
+  const fs::path labels = root / "m" / "labels";
+  ASSERT_EQ(::mkfifo(labels.c_str(), 0600), 0);
+  const Future<void> loading = repository->load("m");  // until somebody writes the labels
+  for (bool begun = false; !begun; std::this_thread::yield()) {
+    const auto all = models->snapshot();
+    const auto place = all->find("m");
+    begun = place != all->end() && place->second.is_loading();
+  }
+  EXPECT_EQ(index().at(0)["state"], "LOADING");
+  std::ofstream{labels} << "small\n";
+  EXPECT_TRUE(loading.wait().has_value());
+  EXPECT_EQ(index().at(0)["state"], "READY");
+}
+
+TEST_F(Repository, forgets_a_model_that_went_before_it_was_loaded) {
+  write_model("m", 1, 2);
+  repository->look(ModelState::loading).get();
+  EXPECT_EQ(ask("GET", "/v2/health/ready").status, 503U);
+  fs::remove_all(root / "m");
+  EXPECT_EQ(load("m").status, 404U);
+  EXPECT_EQ(infer("m").status, 404U);
+  EXPECT_EQ(ask("GET", "/v2/health/ready").status, 200U) << "nobody waits for it any more";
+}
+
 TEST_F(Repository, is_there_only_for_those_who_may_control_it) {
   EXPECT_TRUE(ask("GET", "/v2").body.find("model_repository") != std::string::npos);
   EXPECT_EQ(ask("GET", "/v2/repository/index").header("Allow"), "POST");
@@ -170,10 +200,19 @@ TEST_F(Repository, keeps_what_answers_if_a_load_fails) {
   EXPECT_NE(error_of(load("m").body).find("both config.json and config.pbtxt"), std::string::npos);
   fs::remove(root / "m" / "config.json");
   fs::create_directories(root / "m" / "3");
-  EXPECT_NE(error_of(load("m").body).find("version 3 has no model.onnx"), std::string::npos);
+  const HttpAnswer empty = load("m");
+  EXPECT_EQ(empty.status, 400U) << "the model is there";
+  EXPECT_NE(error_of(empty.body).find("version 3 has no model.onnx"), std::string::npos);
   write("m/3/model.onnx", "");
   write("m/3/model.lua", "");
   EXPECT_NE(error_of(load("m").body).find("more than one model"), std::string::npos);
+  write("m/config.pbtxt", R"(default_model_filename: "model.safetensors")");
+  EXPECT_NE(error_of(load("m").body).find("version 3 has no model.safetensors"), std::string::npos);
+  write_model("m", 3, 4);
+  write("m/config.pbtxt", R"(default_model_filename: "model.lua")");
+  EXPECT_EQ(load("m").status, 200U) << "model.onnx is left alone";
+  EXPECT_EQ(factor_of("m"), 4);
+  write("m/config.pbtxt", "");
   fs::remove_all(root / "m" / "3");
   write_model("m", 2, 9);
   EXPECT_EQ(load("m").status, 200U);

@@ -101,7 +101,7 @@ TEST_F(Versions, answer_what_they_have_before_they_go) {
   const Serving first = *model().versions.at(1).serving;
   const Future<HttpAnswerPtr> waiting = ask();
   while (first.status().get().queued == 0) std::this_thread::yield();
-  versions.load("m", {version(2)});
+  versions.load("m", {{.number = 1, .reason = "not now"}, version(2)});
   EXPECT_EQ(state_of(1), "UNLOADING");
   EXPECT_EQ(error_of(ask("/v2/models/m/versions/1").get()->body),
             "model 'm' is not ready: it is being unloaded");
@@ -148,6 +148,8 @@ TEST_F(Versions, are_unloaded_and_forgotten) {
   EXPECT_EQ(ask().get()->status, 503U);
   versions.load("m", {version(2)});
   EXPECT_EQ(state_of(1), "none");
+  versions.load("m", {version(3)});
+  await_state(2, "none");
   versions.unload("m", true);
   while (models->snapshot()->contains("m")) std::this_thread::yield();
   EXPECT_EQ(ask().get()->status, 404U);
@@ -200,7 +202,7 @@ TEST_F(Versions, give_their_memory_back) {
   ASSERT_GT(loaded, before);
   for (std::uint64_t n = 2; n <= 50; ++n) {
     versions.load("m", {network(n)});
-    await_state(n - 1, "UNAVAILABLE");
+    await_state(n - 1, "none");
     static_cast<void>(refusal_of([&] { versions.load("m", {broken(n)}); }));
   }
   while (in_use() > loaded) std::this_thread::yield();

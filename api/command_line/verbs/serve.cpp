@@ -96,18 +96,20 @@ std::string list(const std::vector<onnx::ValueInfo>& values) {
 
 void describe(const std::string& name, const Serving& serving) {
   const AnyModel& model = serving.model();
-  const ServingStatus status = serving.status().get();
+  const Result<ServingStatus> status = serving.status().wait();
+  if (!status) return;  // a client has unloaded it meanwhile
   std::cout << printable(name) << ": ready on " << model.device().name() << ", "
             << to_string(model.info().kind) << ", "
-            << (status.joins ? "batches of up to " + std::to_string(status.batch_size) + " rows"
-                             : "one request at a time: " + printable(status.reason))
+            << (status->joins ? "batches of up to " + std::to_string(status->batch_size) + " rows"
+                              : "one request at a time: " + printable(status->reason))
             << std::endl;
 }
 
 void describe_more(const Serving& serving) {
   const AnyModel& model = serving.model();
   std::cout << "  inputs: " << list(model.inputs()) << "\n  outputs: " << list(model.outputs())
-            << '\n';
+            << "\n  memory in use: " << model.device().stats().memory.in_use
+            << " bytes on the device\n";
 }
 
 int check(const ServeWords& words, const NamedFiles& models) {
@@ -116,8 +118,6 @@ int check(const ServeWords& words, const NamedFiles& models) {
     const Serving serving = load(system, words, name, file);
     describe(name, serving);
     describe_more(serving);
-    std::cout << "  memory in use: " << serving.model().device().stats().memory.in_use
-              << " bytes on the device\n";
   }
   auto served = std::make_shared<ServedModels>();
   if (const auto repository = repository_of(system, words, models, served))
@@ -244,7 +244,8 @@ int serve(const ServeWords& words, const NamedFiles& models, std::uint16_t port)
   const Future<void> drained = server.drain(time_of(words.drain_timeout_s));
   const Future<void> grpc_drained = grpc->drain(time_of(words.drain_timeout_s));
   // No more will come to fill a batch.
-  for (const auto& [name, model] : *served->snapshot())
+  const ServedModels::Snapshot now = served->snapshot();  // a poll may change the models meanwhile
+  for (const auto& [name, model] : *now)
     for (const auto& [number, version] : model.versions)
       if (version.serving) version.serving->with_timeout(std::chrono::nanoseconds::zero());
   grpc_drained.get();

@@ -69,6 +69,7 @@ void ServeWords::require_consistent() const {
     throw CLI::ValidationError{
         "--default-priority",
         "there are only " + std::to_string(priority_levels) + " --priority-levels"};
+  if (poll_interval_s <= 0) throw CLI::ValidationError{"--poll-interval", "it must be above 0"};
 }
 
 std::uint16_t ServeWords::chosen_port() const {

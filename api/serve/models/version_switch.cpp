@@ -153,7 +153,7 @@ void VersionSwitch::load(const std::string& name, const std::vector<VersionSourc
       if (version.state != ModelState::ready)
         version = {.number = number, .reason = source != sources.end() ? source->reason : ""};
       else if (failed.empty())
-        leaving.push_back(take_out(name, version, true, false));
+        leaving.push_back(take_out(name, version, true, source == sources.end()));
     }
     drop_unknown(model, sources);
   });
@@ -181,7 +181,7 @@ void VersionSwitch::unload(const std::string& name, bool forget) {
 }
 
 void VersionSwitch::know(const std::string& name, const std::vector<VersionSource>& sources,
-                         const std::string& reason, ModelState state) {
+                         const std::string& reason, ModelState state) const {
   models_->update(name, [&](ServedModel& model) {
     model.reason = reason;
     for (const VersionSource& source : sources)

@@ -4,8 +4,8 @@
 // one step; the versions that are not wanted any more answer the requests that they have, are stopped, and give their
 // memory back. If a version cannot be started, nothing that answered before is stopped.
 //
-// Threads: one call at a time; load() blocks for as long as the versions take to start. Old versions end later, on the
-// executor. Lifetime: what is on its way keeps what it needs, but for the system.
+// Threads: one call at a time, but for know(). load() blocks for as long as the versions take to start. Old versions
+// end later, on the executor. Lifetime: what is on its way keeps what it needs, but for the system.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class VersionSwitch {
   /// Makes versions known that are not loaded, as `state`, without a change of those that are known. `reason`: why
   /// there are none.
   void know(const std::string& name, const std::vector<VersionSource>& sources,
-            const std::string& reason, ModelState state = ModelState::unavailable);
+            const std::string& reason, ModelState state = ModelState::unavailable) const;
 
  private:
   struct Leaving;

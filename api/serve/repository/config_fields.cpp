@@ -63,7 +63,12 @@ std::int64_t ConfigFields::integer_of(std::string_view name, const ConfigValue& 
   std::int64_t number = 0;
   const char* const end = value.text.data() + value.text.size();
   const auto [stop, failure] = std::from_chars(value.text.data(), end, number);
-  if (!may_be || failure != std::errc{} || stop != end) expected(name, "a whole number");
+  std::string_view digits{value.text};
+  if (digits.starts_with('-')) digits.remove_prefix(1);
+  const bool is_octal =
+      digits.starts_with('0') && digits.size() > 1;  // as protocol buffers read it
+  if (!may_be || failure != std::errc{} || stop != end || is_octal)
+    expected(name, "a whole number");
   return number;
 }
 

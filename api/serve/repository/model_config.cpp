@@ -19,6 +19,7 @@ using std::chrono::microseconds;
 
 constexpr std::uint64_t most_microseconds = 86'400'000'000;  // a day
 constexpr std::uint64_t most_levels = 1000;
+constexpr std::uint64_t most_workers = 1024;  // each is an actor
 
 [[noreturn]] void wrong_field(const std::string& field, const std::string& reason) {
   throw Error{
@@ -161,7 +162,9 @@ void read_levels(ConfigFields& batching, ServingOptions& serving) {
 void read_batching(ConfigFields& config, const std::string& model, ServingOptions& serving) {
   std::optional<ConfigFields> fields = config.message("dynamic_batching");
   if (!fields) return;
-  for (const std::int64_t size : fields->integers("preferred_batch_size")) {
+  const std::vector<std::int64_t> sizes = fields->integers("preferred_batch_size");
+  if (!sizes.empty()) serving.sizes.clear();  // those of the program
+  for (const std::int64_t size : sizes) {
     if (size < 1 || size > serving.batch_size)
       wrong_field(fields->path_of("preferred_batch_size"), "must be from 1 to max_batch_size");
     serving.sizes.push_back(size);
@@ -183,8 +186,10 @@ void read_instances(ConfigFields& config, const std::string& model, ModelConfig&
     wrong_field("instance_group", "must have one group: a model is on one device");
   if (groups.empty()) return;
   ConfigFields& group = groups.front();
-  if (const std::int64_t count = group.integer("count").value_or(0); count > 0)
-    made.serving.workers = static_cast<std::size_t>(count);
+  const std::uint64_t count = group.whole("count").value_or(0);
+  if (count > most_workers)
+    wrong_field(group.path_of("count"), "must be at most " + std::to_string(most_workers));
+  if (count > 0) made.serving.workers = count;
   const std::size_t kind =
       group.choice("kind", {"KIND_AUTO", "KIND_GPU", "KIND_CPU", "KIND_MODEL"}).value_or(0);
   const std::vector<std::int64_t> gpus = group.integers("gpus");
@@ -199,14 +204,20 @@ void read_instances(ConfigFields& config, const std::string& model, ModelConfig&
   group.end();
 }
 
-std::vector<WarmUpSample> samples_of(ConfigFields& config, const std::string& model) {
+std::vector<WarmUpSample> samples_of(ConfigFields& config, const std::string& model,
+                                     std::int64_t max_batch_size) {
   std::vector<WarmUpSample> samples;
   for (ConfigFields& fields : config.messages("model_warmup")) {
     WarmUpSample sample;
     const std::uint64_t rows = fields.whole("batch_size").value_or(0);
     if (rows > std::numeric_limits<std::int32_t>::max())
       wrong_field(fields.path_of("batch_size"), "is too large");
-    sample.rows = static_cast<std::int64_t>(rows);
+    if (max_batch_size == 0 && rows > 1)
+      wrong_field(fields.path_of("batch_size"),
+                  "must be 1: without max_batch_size, dims are whole");
+    // As with `dims` of inputs, those of a sample lack the rows only if max_batch_size says that there are some.
+    if (max_batch_size > 0)
+      sample.rows = std::max<std::int64_t>(static_cast<std::int64_t>(rows), 1);
     sample.times = std::max<std::uint64_t>(fields.whole("count").value_or(1), 1);
     bool is_known = true;
     for (auto& [name, input] : fields.map("inputs")) {
@@ -328,10 +339,14 @@ void refuse_what_changes_answers(ConfigFields& config) {
       wrong_field(policy->path_of("decoupled"), "must be false: a request has one answer");
     policy->end();
   }
+}
+
+std::string model_file_of(ConfigFields& config) {
   static constexpr std::string_view names[] = {"", "model.onnx", "model.safetensors", "model.lua"};
-  if (std::ranges::find(names, config.text("default_model_filename").value_or("")) ==
-      std::end(names))
+  std::string name = config.text("default_model_filename").value_or("");
+  if (std::ranges::find(names, name) == std::end(names))
     wrong_field("default_model_filename", "must be model.onnx, model.safetensors or model.lua");
+  return name;
 }
 
 }  // namespace
@@ -364,9 +379,10 @@ ModelConfig read_model_config(const ConfigTree& tree, const std::string& model,
   made.inputs = inputs_of(config, model);
   made.outputs = outputs_of(config);
   made.versions = versions_of(config);
+  made.model_file = model_file_of(config);
   read_batching(config, model, made.serving);
   read_instances(config, model, made);
-  made.samples = samples_of(config, model);
+  made.samples = samples_of(config, model, made.max_batch_size);
   read_parameters(config, model, made);
   refuse_what_changes_answers(config);
   config.leave_out({"platform", "backend", "runtime", "optimization", "metric_tags",

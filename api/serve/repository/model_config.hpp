@@ -57,6 +57,7 @@ struct ModelConfig {
   std::vector<ConfigTensor> inputs = {};
   std::vector<ConfigTensor> outputs = {};
   VersionPolicy versions = {};
+  std::string model_file = {};  ///< its name in the directory of a version; empty: it does not say
   ServingOptions serving = {};
   std::string device = {};  ///< as System::device() takes it; empty: the server's
   onnx::Precision precision = onnx::Precision::full;

@@ -35,6 +35,11 @@ constexpr std::size_t most_waiting = 4096;
   throw Error{"repository", code, std::move(reason), {{"model", model}}};
 }
 
+/// The model is there, and is not as it must be.
+[[noreturn]] void cannot_load(ErrorCode code, std::string reason, const std::string& model) {
+  throw Error{"load", code, std::move(reason), {{"model", model}}};
+}
+
 std::string text_of(const fs::path& path) {
   std::ifstream file{path, std::ios::binary};
   std::error_code failure;
@@ -53,7 +58,7 @@ ModelConfig config_of(const std::string& name, const FolderOfModel& folder,
   const fs::path text = folder.path / "config.pbtxt";
   const bool has_json = fs::exists(json);
   if (has_json && fs::exists(text))
-    refuse_model(ErrorCode::invalid_argument, "there are both config.json and config.pbtxt", name);
+    cannot_load(ErrorCode::invalid_argument, "there are both config.json and config.pbtxt", name);
   if (has_json)
     return serve::read_model_config(serve::read_config(text_of(json), ConfigForm::json), name,
                                     defaults);
@@ -63,20 +68,24 @@ ModelConfig config_of(const std::string& name, const FolderOfModel& folder,
   return serve::read_model_config({}, name, defaults);
 }
 
-fs::path file_of(const std::string& name, const FolderOfModel& folder, std::uint64_t version) {
+/// `wanted`: the name of the file; empty: any that can be loaded, of which there must be one.
+fs::path file_of(const std::string& name, const FolderOfModel& folder, std::uint64_t version,
+                 const std::string& wanted) {
   std::optional<fs::path> found;
   for (const char* const file : {"model.onnx", "model.safetensors", "model.lua"}) {
+    if (!wanted.empty() && wanted != file) continue;
     fs::path path = folder.path / std::to_string(version) / file;
     if (!fs::exists(path)) continue;
     if (found)
-      refuse_model(ErrorCode::invalid_argument,
-                   "version " + std::to_string(version) + " has more than one model", name);
+      cannot_load(ErrorCode::invalid_argument,
+                  "version " + std::to_string(version) + " has more than one model", name);
     found = std::move(path);
   }
   if (!found)
-    refuse_model(
+    cannot_load(
         ErrorCode::not_found,
-        "version " + std::to_string(version) + " has no model.onnx, model.safetensors or model.lua",
+        "version " + std::to_string(version) + " has no " +
+            (wanted.empty() ? "model.onnx, model.safetensors or model.lua" : printable(wanted)),
         name);
   return *found;
 }
@@ -91,7 +100,7 @@ struct ModelRepository::Impl {
         folder{options.directory},
         versions{host.shared_executor(), models} {}
 
-  // All of these on the pool's thread.
+  // On the threads of the pools. What is not const is only for that of loads.
 
   [[nodiscard]] Folders list() const {
     Folders folders = folder.list();
@@ -112,12 +121,27 @@ struct ModelRepository::Impl {
         name);
   }
 
+  /// What load() begins with. A model that has gone since it was shown as `loading` is not shown so any more.
+  [[nodiscard]] FolderOfModel find_to_load(const std::string& name) const {
+    try {
+      return find(name);
+    } catch (...) {
+      if (!options.others.contains(name) && models->snapshot()->contains(name))
+        models->update(name, [](ServedModel& model) {
+          std::erase_if(model.versions, [](const auto& entry) {
+            return entry.second.state == ModelState::loading;
+          });
+        });
+      throw;
+    }
+  }
+
   [[nodiscard]] StartedVersion start(const std::string& name, std::uint64_t version,
                                      const FolderOfModel& found, const ModelConfig& config) {
     LoadModelOptions load = options.load;
     if (!config.device.empty()) load.device = system->device(config.device);
     load.precision = config.precision;
-    const AnyModel model = load_model(file_of(name, found, version), load);
+    const AnyModel model = load_model(file_of(name, found, version, config.model_file), load);
     require_agreement(config, model);
     StartedVersion started{.labels = serve::read_labels(config, found.path)};
     ServingOptions serving = config.serving;
@@ -158,7 +182,8 @@ struct ModelRepository::Impl {
             return start(name, number, found, *config);
           };
       }
-    } catch (const Error& error) {
+    } catch (...) {
+      const Error error = error_from_current_exception("config");
       // No version can be loaded. The index has the reason at the highest one.
       for (VersionSource& source : sources) source.start = nullptr;
       sources.back().content.clear();
@@ -171,7 +196,7 @@ struct ModelRepository::Impl {
     tried[name] = found;
     if (found.versions.empty()) {
       versions.know(name, {}, "it has no version");
-      refuse_model(ErrorCode::not_found, "model '" + name + "' has no version", name);
+      cannot_load(ErrorCode::not_found, "model '" + name + "' has no version", name);
     }
     versions.load(name, wanted(name, found));
   }
@@ -190,15 +215,20 @@ struct ModelRepository::Impl {
            });
   }
 
-  void know(const Folders& now, ModelState state) {
-    const ServedModels::Snapshot before = models->snapshot();
+  [[nodiscard]] static bool is_in_use(const ServedModel& model) {
+    return model.answering() != nullptr || model.is_loading();
+  }
+
+  /// Shows what the directory has. `before`: what was shown before it was listed. A load may run meanwhile.
+  void know(const ServedModels::Map& before, const Folders& now, ModelState state) const {
     for (const auto& [name, found] : now)
-      if (!is_shown(*before, name, found))
+      if (!is_shown(before, name, found))
         versions.know(name, known(found), found.versions.empty() ? "it has no version" : "", state);
-    for (const auto& [name, model] : *before)
-      if (!options.others.contains(name) && !now.contains(name) && model.answering() == nullptr &&
-          !model.is_loading())
-        versions.unload(name, true);
+    for (const auto& [name, model] : before)
+      if (!options.others.contains(name) && !now.contains(name) && !is_in_use(model))
+        models->update(name, [](ServedModel& gone) {
+          if (!is_in_use(gone)) gone = {};
+        });
   }
 
   void poll() {
@@ -212,14 +242,18 @@ struct ModelRepository::Impl {
       if (!is_settled(name, found) || (last != tried.end() && last->second == found)) continue;
       try {
         load(name, found);
-      } catch (const Error& error) {
+      } catch (const std::exception& error) {
         log_error("a model of the repository is not loaded",
                   {{"model", name}, {"error", error.what()}});
       }
     }
     std::vector<std::string> gone;
-    for (const auto& [name, found] : tried)
-      if (!now.contains(name) && !looked.contains(name)) gone.push_back(name);
+    for (const auto& [name, found] : tried) {
+      std::error_code unknown;  // too many open files are no reason to unload a model
+      if (!now.contains(name) && !looked.contains(name) && !fs::exists(found.path, unknown) &&
+          !unknown)
+        gone.push_back(name);
+    }
     for (const std::string& name : gone) {
       tried.erase(name);
       versions.unload(name, true);
@@ -236,6 +270,7 @@ struct ModelRepository::Impl {
   Folders looked;  // at the last poll
   std::uint64_t starts = 0;
   BlockingPool pool{{.threads = 1, .queue = most_waiting}};
+  BlockingPool looks{{.threads = 1, .queue = most_waiting}};  // they do not wait for loads
 };
 
 ModelRepository::ModelRepository(const System& system, std::shared_ptr<ServedModels> models,
@@ -248,12 +283,17 @@ ModelRepository::ModelRepository(const System& system, std::shared_ptr<ServedMod
                 {{"directory", impl_->options.directory.string()}}};
 }
 
-ModelRepository::~ModelRepository() { static_cast<void>(impl_->pool.close().wait()); }
+ModelRepository::~ModelRepository() {
+  const Future<void> looked = impl_->looks.close();
+  static_cast<void>(impl_->pool.close().wait());
+  static_cast<void>(looked.wait());
+}
 
 Future<std::vector<std::string>> ModelRepository::look(ModelState state) const {
-  return impl_->pool.run([impl = impl_.get(), state] {
+  return impl_->looks.run([impl = impl_.get(), state] {
+    const ServedModels::Snapshot before = impl->models->snapshot();
     const Folders now = impl->list();
-    impl->know(now, state);
+    impl->know(*before, now, state);
     std::vector<std::string> names;
     names.reserve(now.size());
     for (const auto& [name, found] : now) names.push_back(name);
@@ -263,7 +303,7 @@ Future<std::vector<std::string>> ModelRepository::look(ModelState state) const {
 
 Future<void> ModelRepository::load(std::string name) const {
   return impl_->pool.run(
-      [impl = impl_.get(), name = std::move(name)] { impl->load(name, impl->find(name)); });
+      [impl = impl_.get(), name = std::move(name)] { impl->load(name, impl->find_to_load(name)); });
 }
 
 Future<void> ModelRepository::unload(std::string name) const {

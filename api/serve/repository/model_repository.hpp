@@ -8,6 +8,7 @@
 //
 // Threads: any may call; nothing blocks but the constructor and the destructor, which waits for a load that runs. One
 // thread of its own loads, one model at a time, so that neither an event loop nor the system's pool waits for it.
+// Another one looks, so that the states of models are shown while one is loaded.
 // Lifetime: the system outlives it. What is loaded stays in `models`. Errors of load() and unload() are in the future:
 // not_found for a name that is not in the directory (with the nearest one), and for load() why the first version that
 // failed did; what was ready stays so. The constructor throws not_found if there is no such directory.
