@@ -39,7 +39,8 @@ class Repository : public HttpHouse {
   }
   [[nodiscard]] HttpAnswer ask(const std::string& method, const std::string& target,
                                const std::string& body = "") const {
-    return *controlled.answer({.method = method, .target = target, .body = body}).get();
+    return *controlled.answer({.method = method, .target = target, .is_local = true, .body = body})
+                .get();
   }
   [[nodiscard]] HttpAnswer load(const std::string& name, const std::string& body = "") const {
     return ask("POST", "/v2/repository/models/" + name + "/load", body);

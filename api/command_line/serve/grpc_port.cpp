@@ -33,7 +33,7 @@ GrpcPort::GrpcPort(const System& system, const std::shared_ptr<const ServedModel
 }
 
 Future<void> GrpcPort::drain(std::chrono::nanoseconds patience) const {
-  return server_ ? server_->server.drain(patience) : make_ready_future<void>();
+  return server_ ? server_->server.drain(patience) : make_ready_future();
 }
 
 #else
@@ -46,7 +46,7 @@ GrpcPort::GrpcPort(const System&, const std::shared_ptr<const ServedModels>&,
     throw Error{"serve", ErrorCode::unsupported, "this command was built without gRPC"};
 }
 
-Future<void> GrpcPort::drain(std::chrono::nanoseconds) const { return make_ready_future<void>(); }
+Future<void> GrpcPort::drain(std::chrono::nanoseconds) const { return make_ready_future(); }
 
 #endif
 
