@@ -229,12 +229,12 @@ Future<HttpAnswerPtr> document_for(const State& state, const Route& route, HttpQ
 Future<HttpAnswerPtr> answer_to(const State& state, HttpQuestion question) {
   const std::optional<TargetPath> path = path_of(question.target, state->options.prefix);
   if (!path) return at_once(refusal(400, "the target is no path"));
-  const Route route = path->below ? route_of(path->segments) : Route{};
+  Route route = path->below ? route_of(path->segments) : Route{};
+  if (is_of_repository(route.place) && !state->options.repository) route.place = Place::nowhere;
   if (auto refused = access_refusal(access_to(route.place), question, state->options.tokens.get()))
     return at_once(std::move(refused));
   if (route.place == Place::nowhere || (route.place == Place::metrics && !state->options.metrics) ||
-      (route.place == Place::page && !state->options.page) ||
-      (is_of_repository(route.place) && !state->options.repository))
+      (route.place == Place::page && !state->options.page))
     return at_once(nowhere(question.target));
   if (!allows(route.place, question.method)) return at_once(wrong_method(route, question.method));
   if (is_of_repository(route.place)) {
