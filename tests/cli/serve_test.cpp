@@ -94,7 +94,8 @@ TEST_F(ServeCommand, does_not_wait_for_full_batches_when_it_ends) {
   RawClient waiting{port_of(*process)};
   RawClient watching{port_of(*process)};
   waiting.send(post("/v2/models/double/infer", body));
-  while (!contains(watching.ask(get("/metrics")).body, "stoker_queue_depth{model=\"double\",version=\"1\",level=\"1\"} 1"))
+  while (!contains(watching.ask(get("/metrics")).body,
+                   "stoker_queue_depth{model=\"double\",version=\"1\",level=\"1\"} 1"))
     std::this_thread::yield();
   process->signal(SIGTERM);
   EXPECT_EQ(waiting.receive().status, 200U);
