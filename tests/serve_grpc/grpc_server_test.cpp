@@ -11,7 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::grpc::StatusCode;
-using ::testing::Test;
 
 class GrpcServers : public GrpcHouse {};
 
@@ -205,6 +204,7 @@ TEST_F(GrpcServers, cancel_the_work_of_a_client_that_goes_away) {
 
 TEST_F(GrpcServers, refuse_what_is_beyond_the_queue) {
   std::vector<std::unique_ptr<GrpcClient::Call>> calls;
+  calls.reserve(2);
   models->set(
       "full",
       serve("full",
