@@ -101,17 +101,6 @@ std::string describe(const Error& error, std::string_view source) {
   return printable(text.str());
 }
 
-std::string one_line(std::string_view text) {
-  std::string shown;
-  for (const char one : printable(text)) {
-    if (one == '\n')
-      shown += "\\n";
-    else
-      shown += one;
-  }
-  return shown;
-}
-
 std::string count_of(std::size_t count, const std::string& what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }

@@ -22,8 +22,6 @@ void print_json(const nlohmann::json& value);
 /// each detail.
 [[nodiscard]] std::string describe(const Error& error, std::string_view source = {});
 
-/// A text of strangers that stands in a line: printable(), and no line end in it begins another line.
-[[nodiscard]] std::string one_line(std::string_view text);
 /// "1 node", "2 nodes".
 [[nodiscard]] std::string count_of(std::size_t count, const std::string& what);
 

@@ -4,6 +4,7 @@
 
 #include "onnx_options.hpp"
 #include "onnx_shapes.hpp"
+#include "stoker/api/command_line/one_line.hpp"
 #include "stoker/api/serve/row_check.hpp"
 #include "stoker/api/serve/row_samples.hpp"
 #include "stoker/runtime/base/printable.hpp"

@@ -9,6 +9,7 @@
 
 #include "onnx_options.hpp"
 #include "onnx_shapes.hpp"
+#include "stoker/api/command_line/one_line.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/onnx/run/refused_nodes.hpp"
 #include "stoker/api/system.hpp"

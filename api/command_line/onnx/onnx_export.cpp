@@ -4,6 +4,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "stoker/api/command_line/one_line.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/api/model/core/model_kind.hpp"
 #include "stoker/api/model/core/network_export.hpp"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "stoker/api/command_line/one_line.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/runtime/base/printable.hpp"
 

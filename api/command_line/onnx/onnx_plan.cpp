@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "onnx_info.hpp"
+#include "stoker/api/command_line/one_line.hpp"
 #include "stoker/api/command_line/output.hpp"
 #include "stoker/runtime/base/printable.hpp"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stoker/runtime/base/printable.hpp"
+#include "stoker/api/command_line/one_line.hpp"
 
 namespace stoker::command_line {
 namespace {
@@ -22,18 +22,6 @@ constexpr std::size_t most_lines = 1000;
 
 /// Without memory, a stream would leave out the rest of a text and say nothing.
 void fail_without_memory(std::ostream& text) { text.exceptions(std::ios_base::badbit); }
-
-/// A text of strangers within a line: none of it begins another line.
-std::string in_line(std::string_view text) {
-  std::string shown;
-  for (const char one : printable(text)) {
-    if (one == '\n')
-      shown += "\\n";
-    else
-      shown += one;
-  }
-  return shown;
-}
 
 /// As RFC 3339 has it, in UTC.
 std::string time_now() {
@@ -58,18 +46,18 @@ std::string text_of(const HttpAccess& access) {
   if (access.method.empty())
     text << "- -";  // a connection that was refused
   else
-    text << in_line(access.method) << ' ' << in_line(access.target);
+    text << one_line(access.method) << ' ' << one_line(access.target);
   text << ' ' << access.status << ' ' << access.body_bytes << " bytes " << std::fixed
        << std::setprecision(3) << Milliseconds{access.taken}.count() << " ms";
   if (const HttpInference* const one = access.inference) {
-    text << " model " << in_line(one->model) << ' ' << in_line(one->version);
+    text << " model " << one_line(one->model) << ' ' << one_line(one->version);
     if (one->rows > 0)
       text << " rows " << one->rows << " of " << one->batch_rows << " queue "
            << Milliseconds{one->queue}.count() << " ms compute "
            << Milliseconds{one->compute}.count() << " ms";
     if (!one->trace_id.empty()) text << " trace " << one->trace_id;
     // At the end: it may look like what stands before it.
-    if (!one->request_id.empty()) text << " id " << in_line(one->request_id);
+    if (!one->request_id.empty()) text << " id " << one_line(one->request_id);
   }
   text << '\n';
   return text.str();
