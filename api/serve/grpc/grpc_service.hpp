@@ -1,7 +1,9 @@
 // What each method of the protocol's gRPC service answers.
 //
-// Threads: a handle; any thread may call, nothing blocks: messages are read and written on the system's executor, large
-// ones on its pool for blocking work (InferCall). Lifetime: answers keep what they need; the system outlives them.
+// Threads: a handle; any thread may call. answer() joins the parts of a message and walks over its fields for the model's
+// name, so it takes longer for large ones; UnaryCall calls it on the pool for them, StreamCall does not. All else is
+// read and written on the system's executor or, if large, on its pool (InferCall). Lifetime: answers keep what they
+// need; the system outlives them.
 // Errors: answers are never errors; a failure is an answer with its status.
 #pragma once
 
@@ -43,7 +45,7 @@ class GrpcService {
         tokens_{std::move(tokens)},
         ready_{std::make_shared<Readiness>(*places_.executor, *places_.pool)} {}
 
-  /// Returns at once. cancel() on the future cancels the inference. A stream's message is one of model_infer.
+  /// Waits for nothing. cancel() on the future cancels the inference. A stream's message is one of model_infer.
   [[nodiscard]] Future<GrpcAnswerPtr> answer(Method method, ReceivedMessage message,
                                              std::optional<std::chrono::microseconds> time_left);
   /// Whether a call with that `authorization` may go on.
