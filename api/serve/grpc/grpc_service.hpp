@@ -1,9 +1,9 @@
 // What each method of the protocol's gRPC service answers.
 //
-// Threads: a handle; any thread may call. answer() joins the parts of a message and walks over its fields for the model's
-// name, so it takes longer for large ones; UnaryCall calls it on the pool for them, StreamCall does not. All else is
-// read and written on the system's executor or, if large, on its pool (InferCall). Lifetime: answers keep what they
-// need; the system outlives them.
+// Threads: a handle; any thread may call. answer() joins the parts of a message and walks over its fields for the name
+// of the model, so it takes longer for large ones; UnaryCall calls it on the pool for them, StreamCall does not. All
+// else is read and written on the system's executor or, if large, on its pool (InferCall). Lifetime: answers keep what
+// they need; the system outlives them.
 // Errors: answers are never errors; a failure is an answer with its status.
 #pragma once
 
